@@ -1,0 +1,1 @@
+"""How bytes become text with blocks: the `Converter` port, its implementations and its fake."""

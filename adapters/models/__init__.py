@@ -1,0 +1,1 @@
+"""Who plans, assesses and writes: the `Researcher` port, its implementations and its fake."""

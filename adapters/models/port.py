@@ -1,0 +1,188 @@
+"""The `Researcher` port: the operations of the method that take judgement."""
+
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from state.values.claims import Claim, ClaimCheck
+from state.values.evidence import Conflict, CoverageRow, Passage
+from state.values.ids import canonical_json, sha256_hex
+from state.values.money import Usage
+from state.values.plan import Plan
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What an operation gave, and what it used up."""
+
+    value: T
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanInput:
+    """What a plan is made from; `feedback` and `previous` are set when a person asked to revise."""
+
+    question: str
+    audience: str = ""
+    boundaries: str = ""
+    research_type: str = ""
+    feedback: str = ""
+    previous: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A range of a source chosen as evidence for a subquestion; `text` is exactly that range.
+
+    `start` and `end` are code points of the source's archived text. The other fields say where it
+    stands, as in `Passage`.
+    """
+
+    subquestion_id: str
+    source_id: str
+    locator: str
+    title: str | None
+    text: str
+    start: int
+    end: int
+    paragraph: int
+    page: int | None = None
+    heading: str = ""
+    modified_at: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return the evidence id, which depends on nothing but what was chosen and for what."""
+        key = canonical_json([self.subquestion_id, self.source_id, self.start, self.end])
+        return "ev-" + sha256_hex(key)[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class AssessInput:
+    """One round's passages, and what is held from earlier rounds.
+
+    `max_evidence` bounds the whole selection (`per_subquestion` True: for each subquestion).
+    `used_queries` were already searched; a next query must be new. With `cross_check` a
+    subquestion with evidence from fewer than two distinct locators is a gap.
+    """
+
+    plan: Plan
+    round: int
+    passages: tuple[Passage, ...]
+    held: tuple[Selected, ...] = ()
+    used_queries: tuple[str, ...] = ()
+    cross_check: bool = False
+    max_evidence: int = 8
+    per_subquestion: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What the evidence says so far: the whole selection (held and new), one row a subquestion.
+
+    `missing` (≤5) are sentences for people. Every evidence id in `rows` and `conflicts` is the id
+    of one of `selected`. At most five conflicts, each with ≥2 sources.
+    """
+
+    selected: tuple[Selected, ...]
+    rows: tuple[CoverageRow, ...]
+    missing: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteInput:
+    """What a section is written from: the archive's quotes, never the web."""
+
+    section: str
+    section_title: str
+    plan: Plan
+    assessment: Assessment
+    max_claims: int = 12
+    outline: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineItem:
+    """What a section will say: its key, and the evidence it will rest on."""
+
+    section: str
+    title: str
+    intent: str
+    evidence_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A run of prose in a section: claims with evidence, or plain text that claims nothing of the world.
+
+    Exactly one of `claims` and `remark` is set. A remark is about the research itself ("No source
+    states …"). `heading` opens a subsection, or is ''.
+    """
+
+    claims: tuple[Claim, ...] = ()
+    remark: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionDraft:
+    """A section as written: paragraphs in order. Claim ids are `<section>-1`, `<section>-2`, …"""
+
+    section: str
+    paragraphs: tuple[Paragraph, ...]
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Return the section's claims in order."""
+        return tuple(claim for paragraph in self.paragraphs for claim in paragraph.claims)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckInput:
+    """Claims, and the evidence that their ids point at."""
+
+    claims: tuple[Claim, ...]
+    evidence: tuple[Selected, ...]
+
+
+class Researcher(Protocol):
+    """Plans, assesses, writes and checks. What it returns is checked by the engine before use.
+
+    Raises `TransientError` when a retry may help, `RejectedError` when not. Operations are pure
+    with respect to Assay's state: they get everything they may know as input.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return who this is, as a report names it: `extractive`, `model:<name>`."""
+        ...
+
+    @property
+    def uses_model(self) -> bool:
+        """Tell whether operations count as model calls."""
+        ...
+
+    async def plan(self, given: PlanInput) -> Answer[Plan]:
+        """Return the goal and one to three subquestions, or a clarification."""
+        ...
+
+    async def assess(self, given: AssessInput) -> Answer[Assessment]:
+        """Choose evidence from the passages and say how far each subquestion is answered."""
+        ...
+
+    async def outline(
+        self, sections: tuple[tuple[str, str], ...], plan: Plan, assessment: Assessment
+    ) -> Answer[tuple[OutlineItem, ...]]:
+        """Return one item for each of `sections` (key, title), in their order."""
+        ...
+
+    async def write_section(self, given: WriteInput) -> Answer[SectionDraft]:
+        """Write one section from the evidence."""
+        ...
+
+    async def check_claims(self, given: CheckInput) -> Answer[tuple[ClaimCheck, ...]]:
+        """Return one check for each claim, in order, made independently of the writing."""
+        ...

@@ -1,0 +1,1 @@
+"""Where sources are found: the `Search` port, its providers and its fake."""

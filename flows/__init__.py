@@ -1,0 +1,1 @@
+"""The methods as Prefect flows, what drives them, and the faces people use."""

@@ -1,0 +1,1 @@
+"""The memory: events, their projection, the ledger and the artifacts."""

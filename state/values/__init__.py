@@ -1,0 +1,1 @@
+"""Values every room may use; the standard library only."""

@@ -1,0 +1,1 @@
+"""The verbs of the methods: pure functions, each with one Prefect task around it."""
