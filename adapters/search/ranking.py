@@ -1,0 +1,127 @@
+"""How text becomes search terms, and BM25 over passages that are already at hand."""
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import tantivy
+
+from state.values.evidence import Passage
+
+TOKENS_VERSION = "1"
+"""Part of every index's key: an index made with other terms is never searched."""
+
+_K1 = 1.2
+_B = 0.75
+_CONTEXT_WEIGHT = 0.5  # a term in the heading or title counts half of one in the text
+_MAX_TERM_BYTES = 80
+
+# Scripts written without spaces, or (Hangul) with particles stuck to the words.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff"
+)
+# Vowel signs and accents belong to the word, though they are no letters.
+_MARKS = "\u0300-\u036f\u05b0-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_TERM = re.compile(rf"([{_UNSPACED}]+)|(\d+(?:\.\d+)+)|((?:(?![{_UNSPACED}])[^\W_]|[{_MARKS}])+)")
+
+_STOP_WORDS = (
+    "a about above after again against all also am an and any are as at be because been before "
+    "being below between both but by can could did do does doing don down during each few for "
+    "from further had has have having he her here hers herself him himself his how i if in into "
+    "is isn it its itself ll me more most my myself no nor not of off on once only or other our "
+    "ours ourselves out over own re s same she should so some such t than that the their theirs "
+    "them themselves then there these they this those through to too under until up us ve very "
+    "was we were what when where whether which while who whom whose why will with would you your "
+    "yours yourself yourselves"
+)
+
+
+@lru_cache(maxsize=1)
+def _analyzers() -> tuple[tantivy.TextAnalyzer, tantivy.TextAnalyzer]:
+    def build(stop_words: Sequence[str]) -> tantivy.TextAnalyzer:
+        return (
+            tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+            .filter(tantivy.Filter.remove_long(_MAX_TERM_BYTES))
+            .filter(tantivy.Filter.custom_stopword(list(stop_words)))
+            .filter(tantivy.Filter.ascii_fold())
+            .filter(tantivy.Filter.stemmer("english"))
+            .build()
+        )
+
+    return build(_STOP_WORDS.split()), build(())
+
+
+def tokens(text: str) -> list[str]:
+    """Return the search terms of `text` in order; text without letters or digits gives [].
+
+    Compatibility forms and case are folded, accents dropped, English words stemmed. Scripts
+    without spaces become characters and pairs of characters. English stop words are dropped
+    unless there is nothing else.
+    """
+    folded = _THOUSANDS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    words: list[str] = []
+    for match in _TERM.finditer(folded):
+        if run := match[1]:
+            for first, second in pairwise(run):
+                words += (first, first + second)
+            words.append(run[-1])
+        else:
+            words.append(match[0])
+    if not words:
+        return []
+    line = " ".join(words)
+    content, everything = _analyzers()
+    return content.analyze(line) or everything.analyze(line)
+
+
+@lru_cache(maxsize=8192)
+def _counts(text: str) -> Counter[str]:
+    return Counter(tokens(text))
+
+
+def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
+    """Return the BM25 score (≥0) of each passage for `query`, in the order given.
+
+    Inverse document frequencies come from `passages` alone, smoothed so that a term found in all
+    of them still counts a little. Terms of a passage's heading and title count half.
+    """
+    wanted = _counts(query)
+    if not wanted or not passages:
+        return [0.0] * len(passages)
+    bodies = [_counts(passage.text) for passage in passages]
+    lengths = [max(1, body.total()) for body in bodies]
+    mean_length = sum(lengths) / len(lengths)
+    frequencies = [
+        _frequencies(wanted, body, passage) for body, passage in zip(bodies, passages, strict=True)
+    ]
+    found_in = Counter(term for terms in frequencies for term in terms)
+    idf = {
+        term: math.log(1 + (len(passages) - count + 0.5) / (count + 0.5))
+        for term, count in found_in.items()
+    }
+    return [
+        sum(
+            wanted[term]
+            * idf[term]
+            * tf
+            * (_K1 + 1)
+            / (tf + _K1 * (1 - _B + _B * length / mean_length))
+            for term, tf in terms.items()
+        )
+        for terms, length in zip(frequencies, lengths, strict=True)
+    ]
+
+
+def _frequencies(wanted: Counter[str], body: Counter[str], passage: Passage) -> dict[str, float]:
+    heading, title = _counts(passage.heading), _counts(passage.title or "")
+    weighted = {
+        term: body[term] + _CONTEXT_WEIGHT * (min(1, heading[term]) + min(1, title[term]))
+        for term in wanted
+    }
+    return {term: tf for term, tf in weighted.items() if tf > 0}
