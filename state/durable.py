@@ -1,4 +1,4 @@
-"""Bytes that stay: the few file operations on which journals and archive rest, on Linux and macOS."""
+"""Bytes that stay: the few file operations on which journals and the archive rest."""
 
 import errno
 import fcntl
@@ -17,13 +17,17 @@ from state.values.errors import RejectedError
 TEMPORARY_PREFIX = ".tmp-"
 
 # Where a lock or a sync may mean nothing to another machine, or to the server behind the mount.
-_REMOTE = frozenset(
-    "9p acfs afs beegfs ceph cifs coda davfs gfs gfs2 glusterfs gpfs lustre ncpfs nfs nfs4 ocfs2 "
-    "orangefs prl_fs pvfs2 smb smb2 smb3 smbfs vboxsf vmhgfs".split()
-)
-_LOCAL_FUSE = frozenset(
-    "fuse.bindfs fuse.encfs fuse.fuse-overlayfs fuse.gocryptfs fuse.mergerfs fuse.zfs".split()
-)
+# fmt: off
+_REMOTE = frozenset({
+    "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs", "gfs2", "glusterfs",
+    "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "prl_fs", "pvfs2", "smb",
+    "smb2", "smb3", "smbfs", "vboxsf", "vmhgfs",
+})
+_LOCAL_FUSE = frozenset({
+    "fuse.bindfs", "fuse.encfs", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.mergerfs",
+    "fuse.zfs",
+})
+# fmt: on
 _ADVICE = {
     errno.ENOSPC: "free some space, then run it again",
     errno.EDQUOT: "free some space or raise the quota, then run it again",
@@ -32,7 +36,7 @@ _ADVICE = {
     errno.EACCES: "give yourself the right to it or choose another folder, then run it again",
     errno.EPERM: "give yourself the right to it or choose another folder, then run it again",
     errno.EMFILE: "raise the limit of open files (`ulimit -n`), then run it again",
-    errno.ELOOP: "replace the symbolic link with a real file or folder; links are not followed here",
+    errno.ELOOP: "replace the symbolic link with a real file or folder",
     errno.ENOTDIR: "something else is in the way of a folder; move it away",
     errno.EIO: "check the disk before anything else is written to it",
 }
@@ -101,12 +105,15 @@ def _create_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700)
     except FileNotFoundError:
         _create_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        _create_folder(folder)
     except FileExistsError:
         if not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
-    # Also when it was there: whoever made it may not have come to the sync yet.
-    sync_folder(folder.parent)
+        # Whoever made it may not have come to the sync yet; what may not be read is not ours.
+        if os.access(folder.parent, os.R_OK):
+            sync_folder(folder.parent)
+    else:
+        sync_folder(folder.parent)
 
 
 def write_temporary(folder: Path | str, data: bytes, *, mode: int = 0o600) -> Path:
@@ -155,12 +162,12 @@ def _holds(path: Path, data: bytes) -> bool:
     if not stat.S_ISREG(path.lstat().st_mode):
         return False
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(fd, "rb") as file:
+    with os.fdopen(fd, "rb") as file:
         return os.fstat(fd).st_size == len(data) and file.read() == data
 
 
 def replace_file(path: Path | str, data: bytes, *, mode: int = 0o600) -> None:
-    """Make `path` a file that holds `data`; a reader sees the old bytes or the new, never a mixture.
+    """Make `path` a file that holds `data`; a reader sees either the old bytes or the new.
 
     Raises `StorageError`; the old file is then as it was.
     """
@@ -178,7 +185,8 @@ def replace_file(path: Path | str, data: bytes, *, mode: int = 0o600) -> None:
 def refuse_unsuitable(path: Path | str) -> None:
     """Raise `RejectedError` when `path` cannot hold a ledger: another platform, a network drive.
 
-    `path` need not exist yet; the nearest folder above it that does is judged.
+    `path` need not exist yet; the nearest folder above it that does is judged. A file system the
+    kernel gives no name for, as in a chroot, passes.
     """
     if sys.platform not in ("linux", "darwin"):
         raise RejectedError(
