@@ -1,0 +1,129 @@
+"""Reserved, settled, failed: the life of one step's effect, and what it may spend."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Literal
+
+from state.envelope import Draft
+from state.errors import BudgetExceeded, Conflict, Refused
+from state.events import EffectFailed, EffectReserved, EffectSettled, Limits
+from state.values.money import Usage
+
+TYPES = frozenset({"effect_reserved", "effect_settled", "effect_failed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What is known of one step. `outcome_hash` is '' until it settled."""
+
+    call_id: str
+    verb: str
+    stage: str
+    round: int
+    state: Literal["reserved", "settled", "failed"]
+    attempts: int
+    reserve: Usage
+    usage: Usage = Usage()
+    outcome_hash: str = ""
+    code: str = ""
+    message: str = ""
+
+
+def reserve(before: Effect | None, event: EffectReserved, call_id: str) -> Effect:
+    """Return the effect after a reservation; a step that ended is never paid again."""
+    if before and before.state != "reserved":
+        raise Conflict(f"step {call_id!r} has already {before.state}")
+    expected = before.attempts + 1 if before else 1
+    if event.attempt != expected:
+        raise Conflict(f"the next attempt of {call_id!r} is {expected}, not {event.attempt}")
+    return Effect(
+        call_id,
+        event.verb,
+        event.stage,
+        event.round,
+        "reserved",
+        event.attempt,
+        event.reserve.usage(),
+    )
+
+
+def settle(before: Effect | None, event: EffectSettled, call_id: str) -> Effect:
+    """Return the effect after it succeeded."""
+    if before is None and event.reused_from:
+        return Effect(
+            call_id, event.verb, event.stage, event.round, "settled", 0, Usage(),
+            outcome_hash=event.outcome_hash,
+        )  # fmt: skip
+    return replace(
+        _reserved(before, call_id),
+        state="settled",
+        usage=event.usage.usage(),
+        outcome_hash=event.outcome_hash,
+    )
+
+
+def fail(before: Effect | None, event: EffectFailed, call_id: str) -> Effect:
+    """Return the effect after it failed for good."""
+    return replace(
+        _reserved(before, call_id),
+        state="failed",
+        usage=event.usage.usage(),
+        code=event.code,
+        message=event.message,
+    )
+
+
+def _reserved(before: Effect | None, call_id: str) -> Effect:
+    if before is None:
+        raise Refused(f"step {call_id!r} was never reserved", code="NOT_RESERVED")
+    if before.state != "reserved":
+        raise Conflict(f"step {call_id!r} has already {before.state}")
+    return before
+
+
+def replays(before: Effect | None, draft: Draft) -> bool:
+    """Tell whether `draft` says again what is recorded of this step."""
+    if before is None or before.state == "reserved":
+        return False
+    if draft.type == "effect_settled":
+        return before.state == "settled" and before.outcome_hash == draft.body["outcome_hash"]
+    return (
+        draft.type == "effect_failed"
+        and before.state == "failed"
+        and before.code == draft.body["code"]
+    )
+
+
+def settled_spend(spent: Usage, before: Effect | None, usage: Usage) -> Usage:
+    """Return the run's spend once a step's reservation is replaced by what it used.
+
+    Counts never fall below what was reserved: a dispatch that was made is a dispatch.
+    """
+    reserved = before.reserve if before else Usage()
+    used = {
+        field.name: max(getattr(usage, field.name), getattr(reserved, field.name))
+        if field.name in ("searches", "pages", "model_calls")
+        else getattr(usage, field.name)
+        for field in fields(Usage)
+    }
+    return Usage(
+        **{name: getattr(spent, name) - getattr(reserved, name) + used[name] for name in used}
+    )
+
+
+def check_budget(limits: Limits, spent: Usage, more: Usage) -> None:
+    """Raise `BudgetExceeded` when `more` on top of `spent` passes one of `limits`."""
+    after = spent + more
+    tokens = after.input_tokens + after.cached_tokens + after.output_tokens
+    used = {
+        "searches": after.searches,
+        "pages": after.pages,
+        "model_calls": after.model_calls,
+        "tokens": tokens,
+        "cost_micro_usd": after.cost_micro_usd,
+    }
+    for name, value in used.items():
+        limit = getattr(limits, name)
+        if limit is not None and value > limit:
+            raise BudgetExceeded(
+                f"the step would bring {name} to {value}; the run's limit is {limit}", budget=name
+            )

@@ -1,0 +1,351 @@
+"""The events every kind of run shares, and the register of all event types.
+
+An event is a fact: past tense, frozen, validated when it is made and again when it is read. What
+may follow what is decided by `state.projection`.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from state.envelope import Draft, Refs
+from state.errors import CorruptLedger, Refused
+from state.request import explain
+from state.values.ids import is_content_hash, is_stable_id
+from state.values.money import Usage
+from state.values.redaction import has_secret, redact
+
+MAX_IDS = 100
+
+
+def _stable_id(text: str) -> str:
+    if not is_stable_id(text):
+        raise ValueError(f"{text[:140]!r} is not a stable id")
+    if has_secret(text):
+        raise ValueError("an id may not look like a secret")
+    return text
+
+
+def _content_hash(text: str) -> str:
+    if not is_content_hash(text):
+        raise ValueError("a content hash is 'sha256:' and 64 hex digits")
+    return text
+
+
+def _unique(ids: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(ids)) != len(ids):
+        raise ValueError("ids must be unique")
+    return ids
+
+
+StableId = Annotated[str, AfterValidator(_stable_id)]
+ContentHash = Annotated[str, AfterValidator(_content_hash)]
+Ids = Annotated[tuple[StableId, ...], Field(max_length=MAX_IDS), AfterValidator(_unique)]
+Text2000 = Annotated[str, Field(max_length=2000)]
+Text4000 = Annotated[str, Field(max_length=4000)]
+Count = Annotated[int, Field(ge=0)]
+Round = Annotated[int, Field(ge=1)]
+
+REGISTER: dict[str, type["Event"]] = {}
+
+
+class Value(BaseModel):
+    """A frozen part of an event; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Event(Value):
+    """A fact of a run. `type` is how it is stored."""
+
+    type: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.type:
+            REGISTER[cls.type] = cls
+
+
+def draft(event: Event, refs: Refs | None = None) -> Draft:
+    """Return what is appended for `event`: its body with every secret in free text redacted.
+
+    Raises `Refused` when redaction left nothing that the event's rules allow.
+    """
+    body = redact_strings(event.model_dump(mode="json"))
+    decode(event.type, 1, body, error=Refused)
+    return Draft(event.type, body, refs or Refs())
+
+
+def redact_strings(value: Any) -> Any:
+    """Return JSON `value` with secrets redacted in its strings; keys are ours and stay."""
+    match value:
+        case str():
+            return redact(value)
+        case list():
+            return [redact_strings(item) for item in value]
+        case dict():
+            return {key: redact_strings(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def decode(
+    type_: str,
+    schema_version: int,
+    body: dict[str, Any],
+    *,
+    error: type[CorruptLedger] | type[Refused] = CorruptLedger,
+) -> Event:
+    """Return the event that `body` spells, upcast to the present schema.
+
+    Raises `error` (default `CorruptLedger`) for an unknown type or version, or a body that breaks
+    the type's rules.
+    """
+    kind = REGISTER.get(type_)
+    if kind is None or schema_version != 1:
+        raise error(f"unknown event {type_!r}, schema version {schema_version}")
+    try:
+        return kind.model_validate(body)
+    except ValidationError as problem:
+        raise error(f"{type_}: {explain(problem)}") from problem
+
+
+# ---- values
+
+
+class Limits(Value):
+    """What a run may spend in all; None is no limit."""
+
+    searches: Count | None = None
+    pages: Count | None = None
+    model_calls: Count | None = None
+    tokens: Count | None = None
+    cost_micro_usd: Count | None = None
+
+
+class Spend(Value):
+    """What a step reserves, or used up."""
+
+    searches: Count = 0
+    pages: Count = 0
+    model_calls: Count = 0
+    input_tokens: Count = 0
+    cached_tokens: Count = 0
+    output_tokens: Count = 0
+    cost_micro_usd: Count = 0
+
+    @classmethod
+    def of(cls, usage: Usage) -> "Spend":
+        """Return `usage` as it is recorded."""
+        return cls(**{name: getattr(usage, name) for name in cls.model_fields})
+
+    def usage(self) -> Usage:
+        """Return this as the value that can be added."""
+        return Usage(**self.model_dump())
+
+
+class Holder(Value):
+    """The process that executes a run."""
+
+    pid: int
+    host: Annotated[str, Field(max_length=255)]
+
+
+class Ancestor(Value):
+    """The run that a retry goes on from, up to a position, with the hash there."""
+
+    run_id: StableId
+    position: Count
+    hash: str
+
+
+# ---- the run's life
+
+
+class RunQueued(Event):
+    """The first event of every run."""
+
+    type = "run_queued"
+    kind: Literal["research", "paper2code"]
+    task_id: StableId
+    attempt: Round = 1
+    fingerprint: str
+    requested_by: Annotated[str, Field(max_length=200)]
+    limits: Limits
+    retry_of: Ancestor | None = None
+
+
+class RunLeased(Event):
+    """A process took the run up; only it may write steps from here on."""
+
+    type = "run_leased"
+    epoch: Round
+    holder: Holder
+
+
+class RunStarted(Event):
+    """Work began for the first time; `research_seconds` counts from here."""
+
+    type = "run_started"
+
+
+class RunWaiting(Event):
+    """The run waits for a person; nothing is being executed."""
+
+    type = "run_waiting"
+    interaction_id: StableId
+
+
+class RunResumed(Event):
+    """Work went on after a wait or an interruption."""
+
+    type = "run_resumed"
+
+
+class RunInterrupted(Event):
+    """Work stopped without an end: resumable."""
+
+    type = "run_interrupted"
+    code: Annotated[str, Field(max_length=80)]
+    reason: Text4000
+
+
+class RunCancelRequested(Event):
+    """Somebody wants the run to end; it beats any later review answer."""
+
+    type = "run_cancel_requested"
+    reason: Text4000
+    by: Annotated[str, Field(max_length=200)]
+
+
+class RunCancelled(Event):
+    """The run ended because somebody wanted it to."""
+
+    type = "run_cancelled"
+    reason: Text4000
+
+
+class RunFailed(Event):
+    """The run ended without its result; a retry is a new run."""
+
+    type = "run_failed"
+    code: Annotated[str, Field(max_length=80)]
+    message: Text4000
+
+
+class RunCompleted(Event):
+    """The run ended with its result published."""
+
+    type = "run_completed"
+    answer_status: Annotated[str, Field(max_length=80)]
+    stop_reason: Annotated[str, Field(max_length=80)]
+
+
+class StageStarted(Event):
+    """A named part of the method began."""
+
+    type = "stage_started"
+    stage: StableId
+
+
+class StageCompleted(Event):
+    """A named part of the method ended."""
+
+    type = "stage_completed"
+    stage: StableId
+
+
+# ---- effects: reserved before, settled or failed after; refs.call_id says which step
+
+
+class EffectReserved(Event):
+    """A step is about to spend; attempts count from 1."""
+
+    type = "effect_reserved"
+    epoch: Round
+    verb: StableId
+    stage: StableId
+    round: Count
+    input_hash: str
+    attempt: Round
+    reserve: Spend = Spend()
+
+
+class EffectSettled(Event):
+    """A step succeeded; its outcome is the artifact `outcome_hash` (canonical JSON).
+
+    With `reused_from` the outcome was taken over from that run and nothing was spent.
+    """
+
+    type = "effect_settled"
+    epoch: Round
+    verb: StableId
+    stage: StableId
+    round: Count
+    outcome_hash: ContentHash
+    usage: Spend = Spend()
+    duration_ms: Count = 0
+    reused_from: StableId | None = None
+
+
+class EffectFailed(Event):
+    """A step failed for good: the same call would fail again, and is not repeated."""
+
+    type = "effect_failed"
+    epoch: Round
+    code: Annotated[str, Field(max_length=80)]
+    message: Text4000
+    usage: Spend = Spend()
+    duration_ms: Count = 0
+
+
+# ---- reviews
+
+
+class ReviewRequested(Event):
+    """A person was asked about version `version` of the plan, whose hash is `plan_hash`."""
+
+    type = "review_requested"
+    interaction_id: StableId
+    version: Round
+    plan_hash: str
+
+
+class ReviewAnswered(Event):
+    """A person decided on the live request. `plan_hash` is the hash of the plan decided upon."""
+
+    type = "review_answered"
+    interaction_id: StableId
+    action: Literal["approve", "revise", "replace", "cancel"]
+    plan_hash: str
+    feedback: Text4000 = ""
+    reason: Text4000 = ""
+    plan: dict[str, Any] | None = None
+    by: Annotated[str, Field(max_length=200)]
+    channel: Annotated[str, Field(max_length=40)]
+
+
+RefusalReason = Literal[
+    "stale", "already_resolved", "terminal", "expired", "cancel_requested", "claim_stale",
+    "concurrent_update",
+]  # fmt: skip
+
+
+class ReviewRefused(Event):
+    """An answer came that could not count, and why."""
+
+    type = "review_refused"
+    interaction_id: StableId
+    action: Annotated[str, Field(max_length=40)]
+    reason: RefusalReason
+    by: Annotated[str, Field(max_length=200)]
+    channel: Annotated[str, Field(max_length=40)]
+
+
+class BytesWithheld(Event):
+    """Bytes were deleted on purpose; `verify` says withheld, never corrupt."""
+
+    type = "bytes_withheld"
+    hashes: Annotated[tuple[ContentHash, ...], Field(min_length=1)]
+    reason: Text4000
+    by: Annotated[str, Field(max_length=200)]

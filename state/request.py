@@ -1,0 +1,155 @@
+"""What a person asks for: the request, its limits by scope, and its fingerprint."""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from state.values.errors import InvalidRequest
+from state.values.ids import canonical_json, is_stable_id, sha256_hex
+from state.values.profiles import profile_named
+
+Scope = Literal["quick", "standard", "deep"]
+ResearchType = Literal["market", "industry", "academic", "competitive", "policy"]
+
+# by scope and limit: least, most, default
+RANGES: Mapping[str, Mapping[str, tuple[int, int, int]]] = {
+    "quick": {
+        "max_queries": (1, 3, 3),
+        "max_pages": (1, 6, 6),
+        "max_rounds": (1, 1, 1),
+        "max_searches": (1, 3, 3),
+        "max_read_pages": (1, 6, 6),
+        "max_model_calls": (8, 24, 12),
+        "research_seconds": (1, 3600, 300),
+    },
+    "standard": {
+        "max_queries": (1, 3, 3),
+        "max_pages": (1, 6, 6),
+        "max_rounds": (1, 4, 3),
+        "max_searches": (1, 12, 9),
+        "max_read_pages": (1, 16, 16),
+        "max_model_calls": (8, 24, 16),
+        "research_seconds": (1, 3600, 600),
+    },
+    "deep": {
+        "max_queries": (1, 3, 3),
+        "max_pages": (1, 20, 10),
+        "max_rounds": (1, 10, 5),
+        "max_searches": (1, 60, 30),
+        "max_read_pages": (1, 100, 50),
+        "max_model_calls": (8, 200, 100),
+        "research_seconds": (1, 14400, 3600),
+    },
+}
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Budgets(_Value):
+    """What one run may use. `max_queries` and `max_pages` are per round, the others per run.
+
+    `research_seconds` counts from the recorded start, pauses included, and bounds the scheduling
+    of new research; writing may finish after it.
+    """
+
+    max_queries: int
+    max_pages: int
+    max_rounds: int
+    max_searches: int
+    max_read_pages: int
+    max_model_calls: int
+    research_seconds: int
+
+
+def _one_line(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+class ResearchRequest(_Value):
+    """One question, who asks it, where to look, and within which limits."""
+
+    id: str
+    tenant: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,80}$")] = "local"
+    principal: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
+    question: Annotated[str, Field(min_length=1, max_length=1200)]
+    research_type: ResearchType = "academic"
+    audience: Annotated[str, Field(max_length=300)] = ""
+    boundaries: Annotated[str, Field(max_length=1000)] = ""
+    profile: str = "question"
+    scope: Scope = "standard"
+    sources: tuple[str, ...] = ()  # absolute paths
+    cross_check: bool = False
+    allow_partial: bool = True
+    plan_review: bool = False
+    budgets: Budgets
+
+    @field_validator("question", "audience", "boundaries", mode="before")
+    @classmethod
+    def _collapse(cls, text: object) -> object:
+        return _one_line(text) if isinstance(text, str) else text
+
+    @field_validator("question")
+    @classmethod
+    def _has_words(cls, question: str) -> str:
+        if not any(character.isalnum() for character in question):
+            raise ValueError("the question holds no words")
+        return question
+
+    @field_validator("id")
+    @classmethod
+    def _stable(cls, run_id: str) -> str:
+        if not is_stable_id(run_id):
+            raise ValueError(
+                "a run id has 1 to 128 characters out of A–Z a–z 0–9 . _ : - "
+                "and begins with a letter or digit"
+            )
+        return run_id
+
+    @field_validator("profile")
+    @classmethod
+    def _known(cls, profile: str) -> str:
+        profile_named(profile)
+        return profile
+
+    @model_validator(mode="after")
+    def _within_ranges(self) -> Self:
+        for name, (least, most, _) in RANGES[self.scope].items():
+            value = getattr(self.budgets, name)
+            if not least <= value <= most:
+                raise ValueError(f"{name} is {value}; scope {self.scope} allows {least} to {most}")
+        return self
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the hash of everything asked; a changed request needs a new id."""
+        return sha256_hex(canonical_json(self.model_dump(mode="json")))
+
+
+def make_request(
+    *, scope: str = "standard", limits: Mapping[str, int | None] | None = None, **fields: Any
+) -> ResearchRequest:
+    """Return the request of `fields`, with the scope's default for every limit not given.
+
+    Raises `InvalidRequest` with one sentence for each thing that is wrong.
+    """
+    if scope not in RANGES:
+        raise InvalidRequest(f"there is no scope {scope!r}; choose one of {', '.join(RANGES)}")
+    given = {name: value for name, value in (limits or {}).items() if value is not None}
+    budgets = {name: default for name, (_, _, default) in RANGES[scope].items()} | given
+    try:
+        return ResearchRequest.model_validate({"scope": scope, "budgets": budgets, **fields})
+    except ValidationError as error:
+        raise InvalidRequest(explain(error)) from error
+
+
+def explain(error: ValidationError) -> str:
+    """Return what `error` found wrong as one line for people."""
+    return "; ".join(
+        ".".join(str(part) for part in problem["loc"]) + (": " if problem["loc"] else "")
+        + problem["msg"].removeprefix("Value error, ")
+        for problem in error.errors(include_url=False, include_input=False)
+    )  # fmt: skip

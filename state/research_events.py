@@ -1,0 +1,357 @@
+"""The events of a research run: the six of the durable workspace, and those of its method."""
+
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from state.events import ContentHash, Count, Event, Ids, Round, StableId, Text2000, Text4000, Value
+from state.request import ResearchRequest
+from state.values.claims import ClaimStatus, Verdict
+from state.values.evidence import Coverage
+
+Locator = Annotated[str, Field(min_length=1, max_length=4096)]
+Text1000 = Annotated[str, Field(min_length=1, max_length=1000)]
+Texts = Annotated[tuple[Text1000, ...], Field(max_length=50)]
+Paths = Annotated[tuple[Locator, ...], Field(max_length=50)]
+
+
+class ArtifactRole(StrEnum):
+    """What an artifact is in a research run."""
+
+    SOURCE = "source"
+    EVIDENCE_NOTE = "evidence_note"
+    OUTLINE = "outline"
+    REPORT_SECTION = "report_section"
+    REPORT = "report"
+    HANDOFF = "handoff"
+
+
+class ChecklistStatus(StrEnum):
+    """How far a checklist item is; the last two are final."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    BLOCKED = "blocked"
+    COMPLETED = "completed"
+    SKIPPED = "skipped"
+
+
+class StepStatus(StrEnum):
+    """How a research step ended."""
+
+    COMPLETED = "completed"
+    BLOCKED = "blocked"
+    STOPPED = "stopped"
+
+
+Stage = Literal["knowledge_base", "report_writing", "completed"]
+STAGES: tuple[Stage, ...] = ("knowledge_base", "report_writing", "completed")
+
+
+class Rendition(Value):
+    """The text of a source as one extractor read it; quotes point into it."""
+
+    text_hash: ContentHash
+    blocks_hash: ContentHash
+    extractor: Annotated[str, Field(max_length=80)]
+    extractor_version: Annotated[str, Field(max_length=80)]
+    outcome: Annotated[str, Field(max_length=40)]
+    characters: Count
+
+
+class InspectedRef(Value):
+    """Something a research step looked at."""
+
+    kind: Literal["file", "symbol", "config", "test", "runtime", "url"]
+    locator: Locator
+    label: Annotated[str, Field(max_length=1000)] = ""
+    source_artifact_id: StableId | None = None
+
+
+# ---- the six events of the durable workspace
+
+
+class ResearchStarted(Event):
+    """The objective and everything that was asked for."""
+
+    type = "research_started"
+    objective: Annotated[str, Field(min_length=1, max_length=2000)]
+    scope: Literal["quick", "standard", "deep"]
+    profile: StableId
+    request: ResearchRequest
+
+
+class ResearchArtifactRecorded(Event):
+    """Bytes joined the workspace, with their role and where they come from."""
+
+    type = "research_artifact_recorded"
+    artifact_id: StableId
+    role: ArtifactRole
+    name: Annotated[str, Field(min_length=1, max_length=240)]
+    summary: Text4000 = ""
+    locator: Annotated[str, Field(max_length=4096)] = ""
+    content_hash: ContentHash
+    media_type: Annotated[str, Field(max_length=120)]
+    size: Count
+    source_artifact_ids: Ids = ()
+    section_key: StableId | None = None
+    section_status: Literal["drafted", "completed"] | None = None
+    rendition: Rendition | None = None
+    fetched_at: Annotated[str, Field(max_length=40)] = ""
+
+    @model_validator(mode="after")
+    def _role_fields(self) -> Self:
+        source = self.role is ArtifactRole.SOURCE
+        if source and not self.locator.strip():
+            raise ValueError("a source needs a locator")
+        if source and self.source_artifact_ids:
+            raise ValueError("a source cites no other artifact")
+        if not source and not self.source_artifact_ids:
+            raise ValueError(f"{self.role} must cite at least one recorded source")
+        if not source and self.rendition:
+            raise ValueError("only a source has a rendition")
+        section = self.role is ArtifactRole.REPORT_SECTION
+        if section and (self.section_key is None or self.section_status is None):
+            raise ValueError("a report section needs its key and status")
+        if not section and (self.section_key is not None or self.section_status is not None):
+            raise ValueError("only a report section has a section key and status")
+        return self
+
+
+class ResearchChecklistUpdated(Event):
+    """A required item of the review progressed."""
+
+    type = "research_checklist_updated"
+    item_id: StableId
+    status: ChecklistStatus
+    evidence_artifact_ids: Ids = ()
+    blocked_reason: Text4000 = ""
+    skipped_reason: Text4000 = ""
+
+    @model_validator(mode="after")
+    def _reasons(self) -> Self:
+        if (self.status is ChecklistStatus.BLOCKED) != bool(self.blocked_reason.strip()):
+            raise ValueError("a blocked_reason is given if and only if the status is blocked")
+        if (self.status is ChecklistStatus.SKIPPED) != bool(self.skipped_reason.strip()):
+            raise ValueError("a skipped_reason is given if and only if the status is skipped")
+        if self.status is ChecklistStatus.COMPLETED and not self.evidence_artifact_ids:
+            raise ValueError("a completed item needs at least one evidence artifact")
+        return self
+
+
+class ResearchStepRecorded(Event):
+    """A bounded piece of local or web work was done."""
+
+    type = "research_step_recorded"
+    step_id: StableId
+    kind: Literal["local_exploration", "web_research"]
+    status: StepStatus
+    objective: Annotated[str, Field(min_length=1, max_length=2000)]
+    summary: Text2000 = ""
+    stopping_condition: Annotated[str, Field(min_length=1, max_length=2000)]
+    expected_evidence: Annotated[str, Field(min_length=1, max_length=2000)]
+    roots: Paths = ()
+    ignored_paths: Paths = ()
+    keywords: Texts = ()
+    evidence_artifact_ids: Ids = ()
+    inspected_refs: Annotated[tuple[InspectedRef, ...], Field(max_length=200)] = ()
+    worker_run_ids: Ids = ()
+    blocked_reason: Text4000 = ""
+
+    @model_validator(mode="after")
+    def _kind_and_status(self) -> Self:
+        if self.kind == "local_exploration" and not self.roots:
+            raise ValueError("local exploration needs at least one root")
+        if self.kind == "web_research" and not self.keywords:
+            raise ValueError("web research needs at least one keyword")
+        if self.status is StepStatus.COMPLETED and not self.evidence_artifact_ids:
+            raise ValueError("a completed step needs at least one evidence artifact")
+        if (self.status is StepStatus.BLOCKED) != bool(self.blocked_reason.strip()):
+            raise ValueError("a blocked_reason is given if and only if the status is blocked")
+        return self
+
+
+class ResearchCheckpointRecorded(Event):
+    """A resumable point, summed up."""
+
+    type = "research_checkpoint_recorded"
+    checkpoint_id: StableId
+    round: Round
+    stage: Literal["knowledge_base", "report_writing"]
+    status: Literal["active", "blocked"] = "active"
+    summary: Text4000
+    open_questions: Texts = ()
+    next_steps: Texts = ()
+    artifact_ids: Ids = ()
+    task_ids: tuple[str, ...] = ()  # legacy: read, and written empty
+
+    @field_validator("task_ids")
+    @classmethod
+    def _written_empty(cls, _: tuple[str, ...]) -> tuple[str, ...]:
+        return ()
+
+
+class Handoff(Value):
+    """What an implementation would start from; it starts nothing by itself."""
+
+    artifact_id: StableId
+    implementation_tasks: Annotated[Texts, Field(min_length=1)]
+    recommended_issues: Texts = ()
+    recommended_pull_requests: Texts = ()
+    verification_commands: Annotated[Texts, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _recommends_something(self) -> Self:
+        if not self.recommended_issues and not self.recommended_pull_requests:
+            raise ValueError("a handoff recommends at least one issue or pull request")
+        return self
+
+
+class ResearchCompleted(Event):
+    """The report and the handoff are sealed."""
+
+    type = "research_completed"
+    report_artifact_id: StableId
+    handoff: Handoff
+
+
+# ---- the method
+
+
+class PlannedSubquestion(Value):
+    """A subquestion as it is recorded."""
+
+    id: StableId
+    question: Annotated[str, Field(min_length=1, max_length=400)]
+    query: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class ResearchPlanRecorded(Event):
+    """A version of the plan; nothing is researched before one stands."""
+
+    type = "research_plan_recorded"
+    version: Round
+    origin: Literal["planned", "revised", "replaced"]
+    goal: Annotated[str, Field(min_length=1, max_length=2000)]
+    subquestions: Annotated[tuple[PlannedSubquestion, ...], Field(max_length=3)]
+    clarification: Text2000 = ""
+    plan_hash: str
+
+    @model_validator(mode="after")
+    def _plan_or_clarification(self) -> Self:
+        if bool(self.subquestions) == bool(self.clarification):
+            raise ValueError("a plan has either subquestions or a clarification")
+        ids = [subquestion.id for subquestion in self.subquestions]
+        if len(set(ids)) != len(ids):
+            raise ValueError("subquestion ids must be unique")
+        return self
+
+
+class ScheduledQuery(Value):
+    """One search of a round, and the subquestion it is for."""
+
+    subquestion_id: StableId
+    query: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class ResearchScheduleFrozen(Event):
+    """The searches of a round, decided before the first is made."""
+
+    type = "research_schedule_frozen"
+    round: Round
+    queries: Annotated[tuple[ScheduledQuery, ...], Field(min_length=1)]
+
+
+class RecordedQuote(Value):
+    """Where a quote stands: a range of a source's archived text, in code points."""
+
+    source_id: StableId
+    text_hash: ContentHash
+    extractor: str
+    extractor_version: str
+    start: Count
+    end: Count
+    paragraph: Count
+    page: Round | None = None
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        if self.end <= self.start:
+            raise ValueError("a quote ends after it starts")
+        return self
+
+
+class ResearchEvidenceAccepted(Event):
+    """A quote that was found in the archive was accepted for a subquestion."""
+
+    type = "research_evidence_accepted"
+    evidence_id: StableId
+    subquestion_id: StableId
+    round: Round
+    quote: RecordedQuote
+    quote_hash: ContentHash
+
+
+class RecordedRow(Value):
+    """How far one subquestion is answered."""
+
+    subquestion_id: StableId
+    coverage: Coverage
+    evidence_ids: Ids = ()
+    gap: Text2000 = ""
+    next_query: Annotated[str, Field(max_length=100)] = ""
+
+
+class RecordedConflict(Value):
+    """Evidence that cannot all be true."""
+
+    subquestion_id: StableId
+    evidence_ids: Annotated[Ids, Field(min_length=2)]
+    difference: Text2000
+
+
+class ResearchCoverageAssessed(Event):
+    """The coverage matrix after a round: exactly one row a subquestion."""
+
+    type = "research_coverage_assessed"
+    round: Round
+    rows: tuple[RecordedRow, ...]
+    missing: Annotated[tuple[Text1000, ...], Field(max_length=5)] = ()
+    conflicts: Annotated[tuple[RecordedConflict, ...], Field(max_length=5)] = ()
+    new_evidence: Count = 0
+
+
+StopReason = Literal[
+    "coverage-complete", "no-progress", "round-budget", "search-budget", "page-budget",
+    "model-budget", "deadline", "clarification",
+]  # fmt: skip
+
+
+class ResearchStopDecided(Event):
+    """Why no further round is begun."""
+
+    type = "research_stop_decided"
+    round: Count
+    reason: StopReason
+
+
+class ResearchClaimRecorded(Event):
+    """A sentence of the report and the evidence it rests on. Its words are in its section."""
+
+    type = "research_claim_recorded"
+    claim_id: StableId
+    section: StableId
+    text_hash: ContentHash
+    evidence_ids: Annotated[Ids, Field(min_length=1, max_length=8)]
+
+
+class ResearchVerdictRecorded(Event):
+    """What checking a claim gave, by which method, and why."""
+
+    type = "research_verdict_recorded"
+    claim_id: StableId
+    verdict: Verdict
+    claim_status: ClaimStatus
+    method: Annotated[str, Field(max_length=120)]
+    reason: Text2000 = ""
