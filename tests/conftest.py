@@ -1,0 +1,55 @@
+"""What every test gets: a fixed clock zone and locale, a home of its own, and the shared data."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Set on import, so that modules read them as they are collected and child processes inherit them.
+os.environ.update(
+    {
+        "DO_NOT_TRACK": "1",
+        "LC_ALL": "C.UTF-8",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PYTHONUTF8": "1",
+        "TZ": "UTC",
+    }
+)
+time.tzset()
+
+settings.register_profile("dev", deadline=None)
+settings.register_profile(
+    "ci",
+    deadline=None,  # a busy machine is not a bug
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture(autouse=True)
+def assay_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Point ASSAY_HOME at a folder of this test, so that no test can reach a person's ledger."""
+    home = tmp_path / "assay-home"
+    monkeypatch.setenv("ASSAY_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Run async tests (`pytestmark = pytest.mark.anyio`) on asyncio, as Prefect does."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of public data sets and files that stands beside the checkout."""
+    folder = Path(os.environ.get("ASSAY_SHARED") or ROOT.parent / "shared")
+    if not folder.is_dir():
+        pytest.skip(f"no shared data at {folder}; set ASSAY_SHARED to where it is")
+    return folder
