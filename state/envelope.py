@@ -6,7 +6,8 @@ unseen.
 """
 
 import json
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +20,11 @@ _KEYS = {
     "body", "event_id", "position", "previous_hash", "refs", "run_id", "schema_version", "time", "type",
 }  # fmt: skip
 _REF_KEYS = {"turn_id", "call_id", "flow_run_id", "task_run_id"}
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+
+
+class HashMismatch(CorruptLedger):
+    """The bytes are not those that were hashed. At the very end of a file they are a torn write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,18 @@ class Refs:
     call_id: str | None = None
     flow_run_id: str | None = None
     task_run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event before it is recorded: what happened, and what it belongs to.
+
+    The ledger adds the rest (id, position, time, hash of the event before).
+    """
+
+    type: str
+    body: dict[str, Any]  # JSON; `state.events` gives it its type
+    refs: Refs = field(default_factory=Refs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +65,25 @@ class Envelope:
 
     def spell(self) -> str:
         """Return the canonical JSON that is hashed and written."""
-        return canonical_json(asdict(self))
+        refs = self.refs
+        return canonical_json(
+            {
+                "body": self.body,
+                "event_id": self.event_id,
+                "position": self.position,
+                "previous_hash": self.previous_hash,
+                "refs": {
+                    "call_id": refs.call_id,
+                    "flow_run_id": refs.flow_run_id,
+                    "task_run_id": refs.task_run_id,
+                    "turn_id": refs.turn_id,
+                },
+                "run_id": self.run_id,
+                "schema_version": self.schema_version,
+                "time": self.time,
+                "type": self.type,
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +108,20 @@ def seal(envelope: Envelope) -> Line:
 def parse_line(data: bytes) -> Line:
     """Return the line that `data` (without its newline) spells.
 
-    Raises `CorruptLedger` when the hash or the form is wrong.
+    Raises `HashMismatch` when the hash is wrong, `CorruptLedger` when the form is.
     """
     digest, tab, body = data.partition(b"\t")
     if not tab or sha256_hex(body).encode() != digest:
-        raise CorruptLedger("the line's hash does not match its content")
+        raise HashMismatch("the line's hash does not match its content")
     try:
         text = body.decode()
         fields = json.loads(text)
         if set(fields) != _KEYS or set(fields["refs"]) != _REF_KEYS:
             raise CorruptLedger(f"unknown or missing keys: {sorted(set(fields) ^ _KEYS)}")
+        if not _TIME.fullmatch(fields["time"]):
+            raise CorruptLedger(f"{fields['time']!r} is not a UTC time with milliseconds")
         envelope = Envelope(**{**fields, "refs": Refs(**fields["refs"])})
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise CorruptLedger(f"the line is not an event: {error}") from error
     return Line(digest.decode(), text, envelope)
 

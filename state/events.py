@@ -56,9 +56,13 @@ class Value(BaseModel):
 
 
 class Event(Value):
-    """A fact of a run. `type` is how it is stored."""
+    """A fact of a run. `type` is how it is stored.
+
+    `identity` names the fields that tell apart several events of the type in one turn.
+    """
 
     type: ClassVar[str] = ""
+    identity: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -245,6 +249,7 @@ class StageStarted(Event):
     """A named part of the method began."""
 
     type = "stage_started"
+    identity = ("stage",)
     stage: StableId
 
 
@@ -252,6 +257,7 @@ class StageCompleted(Event):
     """A named part of the method ended."""
 
     type = "stage_completed"
+    identity = ("stage",)
     stage: StableId
 
 
@@ -306,6 +312,7 @@ class ReviewRequested(Event):
     """A person was asked about version `version` of the plan, whose hash is `plan_hash`."""
 
     type = "review_requested"
+    identity = ("interaction_id",)
     interaction_id: StableId
     version: Round
     plan_hash: str

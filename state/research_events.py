@@ -86,6 +86,7 @@ class ResearchArtifactRecorded(Event):
     """Bytes joined the workspace, with their role and where they come from."""
 
     type = "research_artifact_recorded"
+    identity = ("artifact_id",)
     artifact_id: StableId
     role: ArtifactRole
     name: Annotated[str, Field(min_length=1, max_length=240)]
@@ -123,6 +124,7 @@ class ResearchChecklistUpdated(Event):
     """A required item of the review progressed."""
 
     type = "research_checklist_updated"
+    identity = ("item_id", "status")
     item_id: StableId
     status: ChecklistStatus
     evidence_artifact_ids: Ids = ()
@@ -144,6 +146,7 @@ class ResearchStepRecorded(Event):
     """A bounded piece of local or web work was done."""
 
     type = "research_step_recorded"
+    identity = ("step_id",)
     step_id: StableId
     kind: Literal["local_exploration", "web_research"]
     status: StepStatus
@@ -176,6 +179,7 @@ class ResearchCheckpointRecorded(Event):
     """A resumable point, summed up."""
 
     type = "research_checkpoint_recorded"
+    identity = ("checkpoint_id",)
     checkpoint_id: StableId
     round: Round
     stage: Literal["knowledge_base", "report_writing"]
@@ -231,6 +235,7 @@ class ResearchPlanRecorded(Event):
     """A version of the plan; nothing is researched before one stands."""
 
     type = "research_plan_recorded"
+    identity = ("version",)
     version: Round
     origin: Literal["planned", "revised", "replaced"]
     goal: Annotated[str, Field(min_length=1, max_length=2000)]
@@ -263,6 +268,27 @@ class ResearchScheduleFrozen(Event):
     queries: Annotated[tuple[ScheduledQuery, ...], Field(min_length=1)]
 
 
+class ResearchReadingFrozen(Event):
+    """What a round reads, decided before the first is opened; `omitted` were found and left out."""
+
+    type = "research_reading_frozen"
+    round: Round
+    locators: Annotated[tuple[Locator, ...], Field(max_length=100)]
+    omitted: Annotated[tuple[Locator, ...], Field(max_length=200)] = ()
+
+
+class ResearchSourceSkipped(Event):
+    """Something that was opened and gave no source: what, and why."""
+
+    type = "research_source_skipped"
+    identity = ("locator",)
+    round: Round
+    stage: Literal["search", "read"]
+    locator: Locator
+    code: Annotated[str, Field(max_length=80)]
+    reason: Text2000
+
+
 class RecordedQuote(Value):
     """Where a quote stands: a range of a source's archived text, in code points."""
 
@@ -286,6 +312,7 @@ class ResearchEvidenceAccepted(Event):
     """A quote that was found in the archive was accepted for a subquestion."""
 
     type = "research_evidence_accepted"
+    identity = ("evidence_id",)
     evidence_id: StableId
     subquestion_id: StableId
     round: Round
@@ -340,6 +367,7 @@ class ResearchClaimRecorded(Event):
     """A sentence of the report and the evidence it rests on. Its words are in its section."""
 
     type = "research_claim_recorded"
+    identity = ("claim_id",)
     claim_id: StableId
     section: StableId
     text_hash: ContentHash
@@ -350,6 +378,7 @@ class ResearchVerdictRecorded(Event):
     """What checking a claim gave, by which method, and why."""
 
     type = "research_verdict_recorded"
+    identity = ("claim_id",)
     claim_id: StableId
     verdict: Verdict
     claim_status: ClaimStatus

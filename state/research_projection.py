@@ -23,7 +23,9 @@ from state.research_events import (
     ResearchCoverageAssessed,
     ResearchEvidenceAccepted,
     ResearchPlanRecorded,
+    ResearchReadingFrozen,
     ResearchScheduleFrozen,
+    ResearchSourceSkipped,
     ResearchStarted,
     ResearchStepRecorded,
     ResearchStopDecided,
@@ -49,6 +51,8 @@ ResearchEvent = (
     | ResearchCompleted
     | ResearchPlanRecorded
     | ResearchScheduleFrozen
+    | ResearchReadingFrozen
+    | ResearchSourceSkipped
     | ResearchEvidenceAccepted
     | ResearchCoverageAssessed
     | ResearchStopDecided
@@ -78,6 +82,8 @@ class Research:
     blockers: Map[str, str] = Map()  # what is blocked → why
     plan: ResearchPlanRecorded | None = None
     schedules: Map[int, ResearchScheduleFrozen] = Map()
+    readings: Map[int, ResearchReadingFrozen] = Map()
+    skipped: tuple[ResearchSourceSkipped, ...] = ()
     evidence: Map[str, ResearchEvidenceAccepted] = Map()
     evidence_order: tuple[str, ...] = ()
     rows: tuple[RecordedRow, ...] = ()
@@ -161,6 +167,10 @@ def evolve_research(research: Research, event: ResearchEvent) -> Research:
             return _plan(research, event)
         case ResearchScheduleFrozen():
             return _schedule(research, event)
+        case ResearchReadingFrozen():
+            return _reading(research, event)
+        case ResearchSourceSkipped():
+            return replace(research, skipped=(*research.skipped, event))
         case ResearchEvidenceAccepted():
             return _evidence(research, event)
         case ResearchCoverageAssessed():
@@ -362,6 +372,15 @@ def _schedule(research: Research, event: ResearchScheduleFrozen) -> Research:
         event.round == expected, "ROUND_ORDER", f"the next round is {expected}, not {event.round}"
     )
     return replace(research, schedules=research.schedules.set(event.round, event))
+
+
+def _reading(research: Research, event: ResearchReadingFrozen) -> Research:
+    _refuse_unless(
+        event.round in research.schedules and event.round not in research.readings,
+        "ROUND_ORDER",
+        f"round {event.round} has no searches yet, or already knows what it reads",
+    )
+    return replace(research, readings=research.readings.set(event.round, event))
 
 
 def _evidence(research: Research, event: ResearchEvidenceAccepted) -> Research:

@@ -1,0 +1,235 @@
+"""One run's journal: the append-only file of hashed lines that is the truth about the run.
+
+Only this module reads and writes journals. A journal is `journal` in the run's folder, which is
+named after the hash of the run id; the id itself is in every line.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from state.durable import explained, sync_file, sync_folder, write_all
+from state.envelope import NO_HASH, HashMismatch, Line, parse_line
+from state.errors import CorruptLedger, StorageError
+from state.values.ids import sha256_hex
+
+JOURNAL = "journal"
+APPEND_LOCK = "append.lock"
+_LOOKS = 3  # a writer that sets a torn line aside may be seen half-way: look again before complaining
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place between two lines: bytes and events before it, and the hash of the last of them."""
+
+    offset: int = 0
+    position: int = 0
+    hash: str = NO_HASH
+
+
+START = Cursor()
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Lines that were read and checked, where they end, and the bytes of a torn line after that."""
+
+    lines: tuple[Line, ...]
+    end: Cursor
+    torn: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something about a run that was mended and that somebody should hear of."""
+
+    run_id: str
+    message: str
+
+
+def run_folder(home: Path, run_id: str) -> Path:
+    """Return the folder of run `run_id` in the ledger's `home`."""
+    return home / "runs" / folder_name(run_id)
+
+
+def folder_name(run_id: str) -> str:
+    """Return the name of the folder of run `run_id`: the first 32 hex digits of its SHA-256."""
+    return sha256_hex(run_id)[:32]
+
+
+def scan(data: bytes, start: Cursor, folder: Path) -> Scan:
+    """Return the lines of `data`, which follow `start` in the journal of `folder`.
+
+    Checks every hash, position and link to the line before. A last line without newline or with a
+    wrong hash was never acknowledged and comes back as `torn`. Raises `CorruptLedger` naming the
+    place of anything else that is wrong.
+    """
+    lines: list[Line] = []
+    at, position, previous = 0, start.position, start.hash
+    while (end := data.find(b"\n", at)) >= 0:
+        try:
+            line = parse_line(data[at:end])
+            _check_link(line, position + 1, previous, folder)
+        except CorruptLedger as error:
+            if isinstance(error, HashMismatch) and end + 1 == len(data):
+                break
+            raise CorruptLedger(
+                f"{folder / JOURNAL}: event {position + 1} (at byte {start.offset + at}): "
+                f"{error.message}; restore the file from a backup"
+            ) from error
+        lines.append(line)
+        at, position, previous = end + 1, position + 1, line.hash
+    return Scan(tuple(lines), Cursor(start.offset + at, position, previous), data[at:])
+
+
+def _check_link(line: Line, position: int, previous: str, folder: Path) -> None:
+    envelope = line.envelope
+    if envelope.position != position:
+        raise CorruptLedger(f"its position is {envelope.position}")
+    if envelope.previous_hash != previous:
+        raise CorruptLedger("it does not follow the event before it")
+    if folder_name(envelope.run_id) != folder.name:
+        raise CorruptLedger(f"it belongs to run {envelope.run_id!r}")
+
+
+def read_journal(folder: Path, start: Cursor = START, *, sync: bool = False) -> Scan:
+    """Return what the journal in `folder` holds after `start`; without a journal, nothing.
+
+    Takes no lock. With `sync`, what is returned is on the disk, whoever wrote it. Raises
+    `CorruptLedger` (also when the journal ends before `start`) and `StorageError`.
+    """
+    for look in range(1, _LOOKS + 1):
+        try:
+            return scan(_read_bytes(folder, start, sync=sync), start, folder)
+        except CorruptLedger:
+            if look == _LOOKS:
+                raise
+        time.sleep(0.01 * look)
+    raise AssertionError("unreachable")
+
+
+def _read_bytes(folder: Path, start: Cursor, *, sync: bool) -> bytes:
+    path = folder / JOURNAL
+    with explained(path):
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            if start.offset:
+                raise CorruptLedger(f"{path}: the file is gone; restore it from a backup") from None
+            return b""
+        with os.fdopen(fd, "rb", buffering=0) as file:
+            size = os.fstat(fd).st_size
+            if size < start.offset:
+                raise CorruptLedger(
+                    f"{path}: {start.offset} bytes were recorded and {size} are left; "
+                    "restore the file from a backup"
+                )
+            if sync:
+                sync_file(fd)
+            file.seek(start.offset)
+            return file.readall()
+
+
+class JournalWriter:
+    """The journal of `folder`, open for appending. Callers hold the run's append lock.
+
+    Opening it creates the file when missing and makes its name durable.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / JOURNAL
+        with explained(self._path):
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            self._fd = os.open(self._path, flags, 0o600)
+            try:
+                sync_folder(folder)
+                sync_folder(folder.parent)
+            except OSError:
+                os.close(self._fd)
+                raise
+        self.synced = 0  # bytes known to be on the disk
+        self.broken = False
+
+    def is_current(self) -> bool:
+        """Tell whether the file can be written and is still the one its name leads to."""
+        try:
+            named = os.stat(self._path)
+        except FileNotFoundError:
+            return False
+        return not self.broken and os.path.samestat(named, os.fstat(self._fd))
+
+    def append(
+        self, lines: Sequence[Line], end: int, after_write: Callable[[Line], None] | None = None
+    ) -> int:
+        """Write `lines` at `end`, the file's length; return the new length once all is on disk.
+
+        When the disk refuses, the file is cut back to `end` and `StorageError` raised.
+        """
+        try:
+            with explained(self._path):
+                for line in lines:
+                    write_all(self._fd, line.encode())
+                    if after_write is not None:
+                        after_write(line)
+        except StorageError:
+            self._cut_back(end)
+            raise
+        return self.sync(end, end + sum(len(line.json.encode()) + 66 for line in lines))
+
+    def sync(self, acknowledged: int, end: int) -> int:
+        """Make the first `end` bytes durable and return `end`.
+
+        After an error nobody knows what is on the disk, so the file is cut back to what had been
+        `acknowledged` and this writer is not used again.
+        """
+        try:
+            with explained(self._path):
+                sync_file(self._fd)
+        except StorageError:
+            self.broken = True
+            self._cut_back(acknowledged)
+            raise
+        self.synced = end
+        return end
+
+    def set_aside(self, torn: bytes, end: int) -> Path:
+        """Move the torn bytes after `end` to a new file beside the journal and return its path."""
+        with explained(self._path):
+            side = _write_side_file(self._path.parent, torn)
+            os.ftruncate(self._fd, end)
+            sync_file(self._fd)
+        return side
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+    def _cut_back(self, end: int) -> None:
+        try:
+            os.ftruncate(self._fd, end)
+            sync_file(self._fd)
+        except OSError:
+            self.broken = True  # the remains are a torn line, set aside when the run is reopened
+
+
+def _write_side_file(folder: Path, data: bytes) -> Path:
+    number = 1
+    while True:
+        path = folder / f"torn-{number}"
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            number += 1
+            continue
+        try:
+            write_all(fd, data)
+            sync_file(fd)
+            sync_folder(folder)
+        except OSError:
+            path.unlink()
+            raise
+        finally:
+            os.close(fd)
+        return path

@@ -1,0 +1,137 @@
+"""Locks between processes: flock with a time-out, fair because nobody polls."""
+
+import errno
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from state.durable import explained
+from state.errors import StorageError
+
+
+class FileLock:
+    """An advisory lock on the file `path`, which is made when missing and never removed.
+
+    The descriptor is kept open between two holds. Not for use by two threads at once. A process
+    that is forked while the lock is held keeps it alive, so start children by exec: the
+    descriptor is close-on-exec.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = -1
+
+    def acquire(self, *, shared: bool = False, timeout: float) -> bool:
+        """Take the lock, waiting at most `timeout` seconds (0: only try); tell whether it was got.
+
+        Raises `StorageError` when the file cannot be opened.
+        """
+        with explained(self.path):
+            while True:
+                fd = self._fd if self._fd >= 0 else self._open()
+                if not self._lock(fd, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, timeout):
+                    return False
+                if self._is_current():
+                    return True
+                self.close()  # somebody replaced the file: a lock on the old one excludes nobody
+
+    def release(self) -> None:
+        """Give the lock back."""
+        fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the file, which also gives the lock back."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _open(self) -> int:
+        self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        return self._fd
+
+    def _is_current(self) -> bool:
+        try:
+            named = os.stat(self.path)
+        except FileNotFoundError:
+            return False
+        return os.path.samestat(named, os.fstat(self._fd))
+
+    def _lock(self, fd: int, mode: int, timeout: float) -> bool:
+        try:
+            fcntl.flock(fd, mode | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES):
+                raise
+        else:
+            return True
+        if timeout <= 0:
+            return False
+        waiter = _Waiter(fd, mode)
+        self._fd = -1  # the waiter's until it has the lock
+        if not waiter.wait(timeout):
+            return False
+        self._fd = fd
+        return True
+
+
+class _Waiter:
+    """Blocks in a thread of its own, since flock knows no time-out."""
+
+    def __init__(self, fd: int, mode: int) -> None:
+        self._fd, self._mode = fd, mode
+        self._mutex = threading.Lock()
+        self._ended = threading.Event()
+        self._abandoned = False
+        self._error: OSError | None = None
+
+    def wait(self, timeout: float) -> bool:
+        """Tell whether the lock was got in time; when not, the descriptor gets closed."""
+        threading.Thread(target=self._block, name="flock", daemon=True).start()
+        got = False
+        try:
+            got = self._ended.wait(timeout)
+        finally:  # also when interrupted
+            if not got:
+                self._abandon()
+        if self._error is not None:
+            raise self._error
+        return got
+
+    def _abandon(self) -> None:
+        with self._mutex:
+            self._abandoned = True
+            if self._ended.is_set() and self._error is None:
+                os.close(self._fd)
+
+    def _block(self) -> None:
+        try:
+            fcntl.flock(self._fd, self._mode)
+        except OSError as error:
+            self._error = error
+        with self._mutex:
+            self._ended.set()
+            if self._abandoned or self._error is not None:
+                os.close(self._fd)
+
+
+@contextmanager
+def holding(path: Path, what: str, *, shared: bool = False, timeout: float) -> Iterator[None]:
+    """Hold the lock `path` for a block. Raises `StorageError` when it stays taken for `timeout` s."""
+    lock = FileLock(path)
+    try:
+        if not lock.acquire(shared=shared, timeout=timeout):
+            raise busy(what, timeout)
+        yield
+    finally:
+        lock.close()
+
+
+def busy(what: str, timeout: float) -> StorageError:
+    """Return the error that says that `what` stayed locked for `timeout` seconds."""
+    return StorageError(
+        f"{what} has been locked by another process for {timeout:g} s; "
+        "nothing was changed, try again when that process is done"
+    )
