@@ -1,0 +1,303 @@
+"""Assay's own Prefect server in the background: start, find, use and stop it. Imports no Prefect.
+
+One server serves all commands of one home. It is found through its record and is alive exactly
+as long as it holds its lock (`flows.server_record`); it ends when nobody has used it for a while.
+"""
+
+import base64
+import fcntl
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+from flows.server_process import STARTED, TAKEN
+from flows.server_record import (
+    Place,
+    Record,
+    is_locked,
+    looking,
+    process_start,
+    read_record,
+    wait_for_lock,
+)
+from state.values.errors import RejectedError, TransientError
+
+_POLL_S = 0.05
+_GLANCE_S = 0.2
+_ASK_TIMEOUT_S = 5.0
+_SPAWN_TIMEOUT_S = 60.0
+_MAX_SPAWNS = 2
+_LOG_LINES = 15
+_KEPT_VARIABLES = (
+    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"),
+    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answers. `auth_string` is a secret: it is for the client's settings only."""
+
+    url: str
+    auth_string: str = field(repr=False)
+    pid: int
+    port: int
+    version: str
+    started_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """What a look found: `server` is set when one lives, `used` when it has clients."""
+
+    state: Literal["down", "starting", "up"]
+    server: Server | None
+    used: bool
+
+
+class PendingServer:
+    """A server that may still be starting, in use until `release` or the end of the process."""
+
+    def __init__(self, place: Place, *, idle_limit_s: float) -> None:
+        self._place = place
+        self._idle_limit_s = idle_limit_s
+        self._use: int | None = None
+        self._spawns = 0
+        self._started_here = False
+
+    def look(self) -> Record | None:
+        """Return the record of the server; start one when none lives. Does not wait for it."""
+        if self._use is None:
+            self._use = wait_for_lock(self._place.use_lock, shared=True, wait_s=_GLANCE_S)
+        if self._use is None:  # the last server is just ending; its lock goes with it
+            return None
+        with looking(self._place):
+            alive = is_locked(self._place.server_lock)
+            record = read_record(self._place)
+            if alive and record and record.version != version("prefect"):
+                alive = not self._end_other_version(record, self._use)
+            if not alive and self._spawns < _MAX_SPAWNS:
+                self._spawn()
+                record = read_record(self._place)
+            return record if alive or self._started_here else None
+
+    def wait(self, timeout_s: float = 120.0) -> Server:
+        """Return the server when it answers.
+
+        Raises `TransientError` with the end of the server's log when it ends early or does not
+        answer within `timeout_s`.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            record = self.look()
+            if record and answers(record):
+                return _server(record, started_here=self._started_here)
+            if self._spawns >= _MAX_SPAWNS and not self._alive():
+                raise TransientError(f"the Prefect server ended while starting; {self._why()}")
+            if time.monotonic() > deadline:
+                raise TransientError(
+                    f"the Prefect server did not answer within {timeout_s:.0f} s (try again, or"
+                    f" stop it first with `assay down`); {self._why()}"
+                )
+            time.sleep(_POLL_S)
+
+    def release(self) -> None:
+        """Stop counting as a user of the server. May be called again."""
+        if self._use is not None:
+            os.close(self._use)
+            self._use = None
+
+    def _alive(self) -> bool:
+        with looking(self._place):
+            return is_locked(self._place.server_lock)
+
+    def _end_other_version(self, record: Record, use: int) -> bool:
+        """Stop the server of another Prefect unless others use it: then it serves us as well."""
+        try:
+            fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _end(self._place, record, grace_s=10.0)
+        except BlockingIOError:
+            return False
+        finally:
+            fcntl.flock(use, fcntl.LOCK_SH)
+        return True
+
+    def _spawn(self) -> None:
+        self._spawns += 1
+        log = os.open(self._place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            ended = subprocess.run(
+                _command(self._place.folder, self._idle_limit_s),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=_environment(os.environ),
+                cwd=self._place.folder,
+                start_new_session=True,
+                umask=0o077,
+                timeout=_SPAWN_TIMEOUT_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise TransientError(f"cannot start the Prefect server: {error}") from error
+        finally:
+            os.close(log)
+        self._started_here = ended.returncode == STARTED
+        if ended.returncode == TAKEN:
+            self._spawns -= 1
+
+    def _why(self) -> str:
+        try:
+            lines = self._place.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            return f"its log {self._place.log} cannot be read: {error.strerror or error}"
+        tail = "\n".join(lines[-_LOG_LINES:]) or "(nothing logged)"
+        return f"the end of its log {self._place.log}:\n{tail}"
+
+
+def start_server(home: Path, *, idle_minutes: float = 30.0) -> PendingServer:
+    """Start the server of `home` unless it lives, and return without waiting until it answers.
+
+    When the variable CI is set the server ends with its last user instead of `idle_minutes` later.
+    """
+    idle_limit_s = 0.0 if os.environ.get("CI") else idle_minutes * 60
+    pending = PendingServer(Place.of(home), idle_limit_s=idle_limit_s)
+    pending.look()
+    return pending
+
+
+def stop_server(home: Path, *, unless_used: bool = False, grace_s: float = 10.0) -> bool:
+    """End the server of `home`; return whether there was one to end.
+
+    With `unless_used` a server that still has clients is left alone, and the answer is False.
+    Its secret is forgotten, so the next server has another.
+    """
+    place = Place.of(home)
+    with looking(place):
+        if not is_locked(place.server_lock):
+            place.record.unlink(missing_ok=True)
+            return False
+        if unless_used and _has_clients(place):
+            return False
+        return _end(place, _record_of_living(place), grace_s=grace_s)
+
+
+def server_status(home: Path) -> ServerStatus:
+    """Look at the server of `home`; starts and stops nothing."""
+    place = Place.of(home)
+    with looking(place):
+        record = read_record(place) if is_locked(place.server_lock) else None
+        used = _has_clients(place)
+    if record is None:
+        return ServerStatus("down", None, used)
+    state: Literal["starting", "up"] = "up" if answers(record) else "starting"
+    return ServerStatus(state, _server(record, started_here=False), used)
+
+
+@contextmanager
+def in_use(home: Path) -> Iterator[None]:
+    """Keep the server of `home` from ending for idleness, for as long as the block runs.
+
+    The kernel ends the use with the process, however that dies. Enter it before the server is
+    started or found; a server that is just ending is waited for.
+    """
+    use = wait_for_lock(Place.of(home).use_lock, shared=True, wait_s=30.0)
+    if use is None:
+        raise TransientError("the last Prefect server is still ending; try again")
+    try:
+        yield
+    finally:
+        os.close(use)
+
+
+def answers(record: Record) -> bool:
+    """Tell whether the server of `record` answers to its secret, with its version."""
+    token = base64.b64encode(record.auth_string.encode()).decode()
+    connection = http.client.HTTPConnection("127.0.0.1", record.port, timeout=_ASK_TIMEOUT_S)
+    try:
+        connection.request("GET", "/api/admin/version", headers={"Authorization": f"Basic {token}"})
+        response = connection.getresponse()
+        return response.status == 200 and json.loads(response.read(1000)) == record.version
+    except (OSError, http.client.HTTPException, ValueError):
+        return False
+    finally:
+        connection.close()
+
+
+def _server(record: Record, *, started_here: bool) -> Server:
+    return Server(
+        url=f"http://127.0.0.1:{record.port}/api",
+        auth_string=record.auth_string,
+        pid=record.pid,
+        port=record.port,
+        version=record.version,
+        started_here=started_here,
+    )
+
+
+def _has_clients(place: Place) -> bool:
+    # The server itself takes the lock for an instant, twice a second.
+    use = wait_for_lock(place.use_lock, wait_s=_GLANCE_S)
+    if use is not None:
+        os.close(use)
+    return use is None
+
+
+def _record_of_living(place: Place) -> Record:
+    deadline = time.monotonic() + 5.0
+    while time.monotonic() < deadline:
+        record = read_record(place)
+        if record is not None:
+            return record
+        time.sleep(_POLL_S)  # it has taken its lock and is about to write, or is ending
+    raise TransientError(f"a Prefect server lives but {place.record} is missing; try again")
+
+
+def _end(place: Place, record: Record, *, grace_s: float) -> bool:
+    """End the process of `record` and wait until its lock is free. The start lock is held."""
+    if process_start(record.pid) != record.started:
+        raise RejectedError(
+            f"process {record.pid} in {place.record} is not the server; nothing was stopped"
+        )
+    for sign, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
+        try:
+            os.kill(record.pid, sign)
+        except ProcessLookupError:
+            pass  # it ended by itself; its lock tells
+        except PermissionError as error:
+            raise RejectedError(f"process {record.pid} belongs to another user") from error
+        freed = wait_for_lock(place.server_lock, wait_s=patience_s)
+        if freed is not None:
+            place.record.unlink(missing_ok=True)
+            os.close(freed)
+            return True
+    raise TransientError(f"the Prefect server, process {record.pid}, does not end; try again")
+
+
+def _command(folder: Path, idle_limit_s: float) -> list[str]:
+    # -P: neither the current folder nor this one may shadow a module of the server.
+    return [sys.executable, "-P", "-m", "flows.server_process", str(folder), str(idle_limit_s)]
+
+
+def _environment(inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return the few variables a server needs; whatever else is there may be a secret."""
+    kept = {
+        name: value
+        for name, value in inherited.items()
+        if name in _KEPT_VARIABLES or name.startswith("LC_")
+    }
+    root = str(Path(__file__).resolve().parents[1])
+    if not root.endswith("site-packages"):  # run from a source tree
+        kept["PYTHONPATH"] = os.pathsep.join(filter(None, (root, kept.get("PYTHONPATH"))))
+    return kept

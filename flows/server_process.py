@@ -1,0 +1,216 @@
+"""The process of Assay's own Prefect server: serves until nobody has used it for a while.
+
+Started by `flows.server` as `python -m flows.server_process FOLDER IDLE_SECONDS`. Prefect is
+imported only after the port is bound and the record is written, so whoever waits knows at once
+where the server will be.
+"""
+
+import gc
+import os
+import secrets
+import shutil
+import socket
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flows.server_record import (
+    Place,
+    Record,
+    process_start,
+    read_record,
+    take_lock,
+    write_record,
+)
+
+if TYPE_CHECKING:
+    import uvicorn
+
+STARTED, FAILED, TAKEN = 0, 1, 3
+_MAX_LOG_BYTES = 4_000_000
+_TICK_S = 0.5
+_SHUTDOWN_GRACE_S = 10.0
+_DRAIN_S = 3
+
+App = Callable[..., Awaitable[None]]
+
+
+class Activity:
+    """Remembers when the server was last used, by a client's lock or by a request."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def note(self) -> None:
+        """Note a use, now."""
+        self._last = time.monotonic()
+
+    @property
+    def idle_s(self) -> float:
+        """Return the seconds since the last use."""
+        return time.monotonic() - self._last
+
+    def watch(self, app: App) -> App:
+        """Return `app` with each of its requests noted, so a person watching is a use too."""
+
+        async def noted(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+            self.note()
+            await app(scope, receive, send)
+
+        return noted
+
+
+def settings(record: Record, folder: Path) -> dict[str, str]:
+    """Return Prefect's settings for the server, as environment variables."""
+    origin = f"http://127.0.0.1:{record.port}"
+    return {
+        "PREFECT_HOME": str(folder),
+        # The clients' profile lies in the same folder and is not for the server.
+        "PREFECT_PROFILES_PATH": os.devnull,
+        "PREFECT_API_URL": f"{origin}/api",
+        "PREFECT_API_AUTH_STRING": record.auth_string,
+        "PREFECT_SERVER_API_AUTH_STRING": record.auth_string,
+        "PREFECT_SERVER_API_HOST": "127.0.0.1",
+        "PREFECT_SERVER_API_PORT": str(record.port),
+        "PREFECT_SERVER_API_CSRF_PROTECTION_ENABLED": "true",
+        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": origin,
+        "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{folder}/prefect.db",
+        "PREFECT_SERVER_UI_API_URL": f"{origin}/api",
+        # The default is inside the installed package.
+        "PREFECT_SERVER_UI_STATIC_DIRECTORY": str(folder / "ui"),
+        "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+        # Assay uses no blocks, and registering those of Prefect takes 0.6 s of a first start.
+        "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+        "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
+        "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "100",
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+    }
+
+
+def bind(port: int | None) -> socket.socket:
+    """Return a socket bound on loopback to `port` when it is free, else to any free port."""
+    for candidate in (port, 0) if port else (0,):
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", candidate or 0))
+        except OSError:
+            listener.close()
+            continue
+        return listener
+    raise OSError("no port of 127.0.0.1 can be bound")
+
+
+def claim(place: Place) -> tuple[socket.socket, Record]:
+    """Bind the port and write the record. Only the holder of the server lock may call this.
+
+    A record that is still there belongs to a server that crashed. When its port is free the new
+    server takes its port and secret, so runs and browsers that knew it go on.
+    """
+    before = read_record(place)
+    place.record.unlink(missing_ok=True)
+    listener = bind(before.port if before else None)
+    port = int(listener.getsockname()[1])
+    record = Record(
+        pid=os.getpid(),
+        started=process_start(os.getpid()),
+        port=port,
+        version=version("prefect"),
+        secret=before.secret if before and before.port == port else secrets.token_urlsafe(32),
+    )
+    write_record(place, record)
+    return listener, record
+
+
+def bound_log(place: Place) -> None:
+    """Start the log anew when it has grown past its bound, with the old one kept beside it."""
+    if os.fstat(sys.stderr.fileno()).st_size <= _MAX_LOG_BYTES:
+        return
+    shutil.copyfile(place.log, place.log.with_suffix(".log.1"))
+    os.truncate(place.log, 0)
+
+
+def supervise(
+    server: "uvicorn.Server", place: Place, activity: Activity, idle_limit_s: float
+) -> None:
+    """End `server` when it has been idle for long enough, and the process when it does not end.
+
+    A thread rather than a task of the server's loop, so that a loop that hangs ends as well.
+    """
+    while not server.started and not server.should_exit:
+        time.sleep(_TICK_S / 10)
+        activity.note()
+    gc.freeze()
+    gc.enable()
+    while not server.should_exit:
+        time.sleep(_TICK_S)
+        bound_log(place)
+        unused = take_lock(place.use_lock)
+        if unused is None:
+            activity.note()
+        elif activity.idle_s >= idle_limit_s:
+            # The lock stays ours until the process is gone: a new client waits for that.
+            place.record.unlink(missing_ok=True)
+            server.should_exit = True
+        else:
+            os.close(unused)
+    time.sleep(_SHUTDOWN_GRACE_S)
+    os._exit(FAILED)
+
+
+def serve(listener: socket.socket, place: Place, idle_limit_s: float) -> None:
+    """Run Prefect's own application on `listener` until it is told to end or is idle."""
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    activity = Activity()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            activity.watch(create_app(final=True)),
+            lifespan="on",
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=_DRAIN_S,
+        )
+    )
+    threading.Thread(
+        target=supervise, args=(server, place, activity, idle_limit_s), daemon=True
+    ).start()
+    server.run(sockets=[listener])
+
+
+def main(folder: str, idle_limit_s: str) -> None:
+    """Leave the starter, become the one server of `folder` and serve.
+
+    The starter gets `STARTED` once the record is written, `TAKEN` when another server lives.
+    """
+    place = Place(Path(folder))
+    told, teller = os.pipe()
+    if os.fork():
+        # The server is nobody's child: no zombie and no warning is left to the command.
+        os.close(teller)
+        os._exit({b"s": STARTED, b"t": TAKEN}.get(os.read(told, 1), FAILED))
+    os.close(told)
+    # Collecting while modules load and migrations run costs a fifth of the start.
+    gc.disable()
+    if take_lock(place.server_lock) is None:
+        os.write(teller, b"t")
+        return
+    listener, record = claim(place)
+    os.environ.update(settings(record, place.folder))
+    os.write(teller, b"s")
+    os.close(teller)
+    serve(listener, place, float(idle_limit_s))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
