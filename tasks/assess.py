@@ -1,0 +1,160 @@
+"""Assess: offer a round's passages, and accept only selections that the archive really contains."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from prefect import task
+
+from adapters.models.port import Answer, Assessment, AssessInput, Researcher, Selected
+from adapters.search.ranking import rank_passages
+from state.values.evidence import Conflict, Coverage, CoverageRow, Passage
+from tasks.policy import POLICY
+
+POOL_CHARACTERS = 48_000
+BLOCKS_PER_PAGE = 4
+MIN_QUOTE, MAX_QUOTE = 4, 1800
+MAX_MISSING = MAX_CONFLICTS = 5
+
+
+def choose_passages(
+    queries: Sequence[str],
+    passages: Sequence[Passage],
+    *,
+    per_source: int = BLOCKS_PER_PAGE,
+    max_characters: int = POOL_CHARACTERS,
+) -> tuple[Passage, ...]:
+    """Return the passages most worth assessing, in their given order.
+
+    For each query the best `per_source` of every source, best first, while they fit into
+    `max_characters`; queries take turns, so that none starves.
+    """
+    rankings = [_best_of_each_source(query, passages, per_source) for query in queries]
+    chosen: set[int] = set()
+    left = max_characters
+    for turn in range(max(map(len, rankings), default=0)):
+        for ranking in rankings:
+            if turn < len(ranking) and ranking[turn] not in chosen:
+                size = len(passages[ranking[turn]].text)
+                if size <= left:
+                    chosen.add(ranking[turn])
+                    left -= size
+    return tuple(passages[index] for index in sorted(chosen))
+
+
+def _best_of_each_source(query: str, passages: Sequence[Passage], per_source: int) -> list[int]:
+    scores = rank_passages(query, passages)
+    order = sorted(range(len(passages)), key=lambda index: (-scores[index], index))
+    taken: dict[str, int] = {}
+    best = []
+    for index in order:
+        source = passages[index].source_id
+        if scores[index] > 0 and taken.get(source, 0) < per_source:
+            taken[source] = taken.get(source, 0) + 1
+            best.append(index)
+    return best
+
+
+async def assess_round(
+    given: AssessInput, researcher: Researcher, texts: Mapping[str, str]
+) -> Answer[Assessment]:
+    """Return the researcher's assessment as far as it holds; `texts` is source id → archived text."""
+    answer = await researcher.assess(given)
+    return replace(answer, value=accept(answer.value, given, texts))
+
+
+def accept(assessment: Assessment, given: AssessInput, texts: Mapping[str, str]) -> Assessment:
+    """Return what is left of `assessment` when everything it cannot prove is taken out.
+
+    A selection must be the exact slice of its archived text; a row may only rest on selections of
+    its own subquestion; a covered row needs evidence (with cross_check: of two origins), a conflict
+    two sources. Whoever assessed, these hold afterwards.
+    """
+    known = {subquestion.id for subquestion in given.plan.subquestions}
+    selected = tuple(
+        choice for choice in assessment.selected if choice.subquestion_id in known and _holds(choice, texts)
+    )
+    selected = _within_limit(selected, given)
+    by_id = {choice.id: choice for choice in selected}
+    conflicts = _real_conflicts(assessment.conflicts, by_id)
+    rows = {row.subquestion_id: row for row in assessment.rows}
+    return Assessment(
+        selected=tuple(by_id.values()),
+        rows=tuple(
+            _row(subquestion.id, rows.get(subquestion.id), by_id, conflicts, given)
+            for subquestion in given.plan.subquestions
+        ),
+        missing=tuple(text[:1000] for text in assessment.missing if text.strip())[:MAX_MISSING],
+        conflicts=conflicts,
+    )
+
+
+def _holds(choice: Selected, texts: Mapping[str, str]) -> bool:
+    text = texts.get(choice.source_id, "")
+    return (
+        MIN_QUOTE <= len(choice.text) <= MAX_QUOTE
+        and 0 <= choice.start < choice.end
+        and text[choice.start : choice.end] == choice.text
+    )
+
+
+def _within_limit(selected: tuple[Selected, ...], given: AssessInput) -> tuple[Selected, ...]:
+    if not given.per_subquestion:
+        return selected[: given.max_evidence]
+    taken: dict[str, int] = {}
+    kept = []
+    for choice in selected:
+        taken[choice.subquestion_id] = taken.get(choice.subquestion_id, 0) + 1
+        if taken[choice.subquestion_id] <= given.max_evidence:
+            kept.append(choice)
+    return tuple(kept)
+
+
+def _real_conflicts(
+    conflicts: Sequence[Conflict], by_id: Mapping[str, Selected]
+) -> tuple[Conflict, ...]:
+    real = []
+    for conflict in conflicts:
+        ids = tuple(dict.fromkeys(id_ for id_ in conflict.evidence_ids if id_ in by_id))
+        sources = {by_id[id_].source_id for id_ in ids}
+        same = all(by_id[id_].subquestion_id == conflict.subquestion_id for id_ in ids)
+        if len(sources) > 1 and same and conflict.difference.strip():
+            real.append(replace(conflict, evidence_ids=ids, difference=conflict.difference[:2000]))
+    return tuple(real[:MAX_CONFLICTS])
+
+
+def _row(
+    subquestion_id: str,
+    row: CoverageRow | None,
+    by_id: Mapping[str, Selected],
+    conflicts: Sequence[Conflict],
+    given: AssessInput,
+) -> CoverageRow:
+    ids = tuple(
+        id_
+        for id_ in (row.evidence_ids if row else ())
+        if id_ in by_id and by_id[id_].subquestion_id == subquestion_id
+    )
+    said = row.coverage if row else Coverage.GAP
+    gap = row.gap if row else "this subquestion was not assessed"
+    if any(conflict.subquestion_id == subquestion_id for conflict in conflicts):
+        said, gap = Coverage.CONFLICT, ""
+    elif said is Coverage.CONFLICT:
+        said, gap = Coverage.GAP, gap or "a conflict was named but not shown by two sources"
+    elif said is Coverage.COVERED and not ids:
+        said, gap = Coverage.GAP, "no quote was found"
+    elif said is Coverage.COVERED and given.cross_check and len({by_id[i].locator for i in ids}) < 2:  # noqa: PLR2004 - two origins
+        said, gap = Coverage.GAP, "only one source states this, and two were asked for"
+    query = " ".join((row.next_query if row else "").split())[:100]
+    if query in given.used_queries or said is Coverage.COVERED:
+        query = ""
+    return CoverageRow(
+        subquestion_id, said, ids, (gap or "nothing was found")[:2000] if said is Coverage.GAP else "", query
+    )  # fmt: skip
+
+
+@task(name="assess", task_run_name="assess round {given.round}", **POLICY)
+async def assess(
+    given: AssessInput, *, researcher: Researcher, texts: Mapping[str, str]
+) -> Answer[Assessment]:
+    """Choose evidence and say how far the subquestions are answered."""
+    return await assess_round(given, researcher, texts)

@@ -1,0 +1,35 @@
+"""How every task of the method behaves under Prefect: what is retried, and that nothing is cached.
+
+The ledger remembers outcomes; a second memory could disagree with it.
+"""
+
+from typing import Any
+
+from prefect import Task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.tasks import exponential_backoff
+
+from state.errors import StorageError
+from state.values.errors import TransientError
+
+RETRIES = 2
+
+
+async def is_transient(task: "Task[..., Any]", run: TaskRun, state: "State[Any]") -> bool:
+    """Tell whether a failed attempt may be repeated: only for errors that say so.
+
+    A disk that is full stays full for the next seconds; that ends the run, resumable.
+    """
+    problem = await state.aresult(raise_on_failure=False)
+    return isinstance(problem, TransientError) and not isinstance(problem, StorageError)
+
+
+POLICY: dict[str, Any] = {
+    "cache_policy": NO_CACHE,
+    "persist_result": False,
+    "retries": RETRIES,
+    "retry_delay_seconds": exponential_backoff(backoff_factor=1),
+    "retry_jitter_factor": 0.5,
+    "retry_condition_fn": is_transient,
+}

@@ -1,0 +1,55 @@
+"""Write: one section at a time, from the archive only, every claim resting on accepted evidence."""
+
+from dataclasses import replace
+
+from prefect import task
+
+from adapters.models.port import Answer, Paragraph, Researcher, SectionDraft, WriteInput
+from state.values.claims import Claim
+from tasks.policy import POLICY
+
+MAX_CLAIM = 800
+MAX_CITATIONS = 8
+
+
+async def write_one_section(given: WriteInput, researcher: Researcher) -> Answer[SectionDraft]:
+    """Return the section, with claims renumbered and those without evidence left out.
+
+    What is left out is said in a remark, never silently lost.
+    """
+    answer = await researcher.write_section(given)
+    return replace(answer, value=accept_draft(answer.value, given))
+
+
+def accept_draft(draft: SectionDraft, given: WriteInput) -> SectionDraft:
+    """Return `draft` with at most `max_claims` claims, each citing 1 to 8 accepted quotes."""
+    known = {choice.id for choice in given.assessment.selected}
+    paragraphs: list[Paragraph] = []
+    count = lost = 0
+    for paragraph in draft.paragraphs:
+        claims = []
+        for claim in paragraph.claims:
+            ids = tuple(dict.fromkeys(id_ for id_ in claim.evidence_ids if id_ in known))
+            text = " ".join(claim.text.split())
+            if not ids or not text or len(text) > MAX_CLAIM or count >= given.max_claims:
+                lost += 1
+                continue
+            count += 1
+            claims.append(Claim(f"{given.section}-{count}", given.section, text, ids[:MAX_CITATIONS]))
+        remark = " ".join(paragraph.remark.split())
+        if claims:
+            paragraphs.append(Paragraph(tuple(claims), "", paragraph.heading))
+        elif remark:
+            paragraphs.append(Paragraph((), remark, paragraph.heading))
+    if lost:
+        left_out = f"{lost} sentence{'s' if lost > 1 else ''} without usable evidence left out."
+        paragraphs.append(Paragraph(remark=left_out))
+    if not paragraphs:
+        paragraphs.append(Paragraph(remark="The archive holds nothing for this section."))
+    return SectionDraft(given.section, tuple(paragraphs))
+
+
+@task(name="write", task_run_name="write {given.section}", **POLICY)
+async def write_section(given: WriteInput, *, researcher: Researcher) -> Answer[SectionDraft]:
+    """Write one section."""
+    return await write_one_section(given, researcher)
