@@ -11,6 +11,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _SAMPLE = 64 * 1024
 # What browsers read under these names (WHATWG Encoding §4.2).
 _BROWSER_NAMES = {
@@ -23,6 +24,8 @@ _BROWSER_NAMES = {
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
+# One-byte Latin sets that detection mistakes for the far commoner Western one.
+_WESTERN_DOUBLES = ("cp125", "cp437", "cp85", "iso8859", "latin", "mac_", "cp775", "hp_roman8")
 _CHARSET_PARAMETER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:+-]+)""", re.IGNORECASE)
 
 
@@ -49,6 +52,11 @@ def charset_parameter(media_type: str) -> str:
     """Return the charset that a media type such as `text/html; charset=…` names, or ''."""
     found = _CHARSET_PARAMETER.search(media_type)
     return found[1] if found else ""
+
+
+def is_utf16(data: bytes) -> bool:
+    """Tell whether `data` is UTF-16 or UTF-32, by its mark or by the zeros between its letters."""
+    return data.startswith(_WIDE_MARKS) or bool(_utf16_without_bom(data))
 
 
 def decode(data: bytes, *, declared: str = "") -> Decoded:
@@ -99,7 +107,7 @@ def _finish(data: bytes, charset: str, *, errors: str = "replace") -> Decoded:
 
 def _utf16_without_bom(data: bytes) -> str:
     sample = data[: 4096 & ~1]
-    if len(sample) < 8 or len(data) % 2:
+    if len(sample) < 8:
         return ""
     pairs = len(sample) // 2
     even, odd = sample[::2].count(0) / pairs, sample[1::2].count(0) / pairs
@@ -126,6 +134,12 @@ def _guess(sample: bytes) -> str:
     # Slow to import and seldom needed.
     from charset_normalizer import from_bytes  # noqa: PLC0415
 
-    best = from_bytes(sample).best()
-    charset = _known(best.encoding) if best is not None else ""
+    matches = from_bytes(sample)
+    best = matches.best()
+    if best is None:
+        return ""
+    likely = {match.encoding for match in matches if match.chaos <= best.chaos}
+    if best.encoding.startswith(_WESTERN_DOUBLES) and likely & {"cp1252", "latin_1"}:
+        return "cp1252"
+    charset = _known(best.encoding)
     return "" if charset.startswith(("utf", "idna", "punycode")) else charset
