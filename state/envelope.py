@@ -12,12 +12,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from state.errors import CorruptLedger
+from state.values.errors import InvalidRequest
 from state.values.ids import canonical_json, sha256_hex
 
 SCHEMA_VERSION = 1
 NO_HASH = "0" * 64
 _KEYS = {
-    "body", "event_id", "position", "previous_hash", "refs", "run_id", "schema_version", "time", "type",
+    "body", "event_id", "position", "previous_hash", "refs", "run_id", "schema_version", "time",
+    "type",
 }  # fmt: skip
 _REF_KEYS = {"turn_id", "call_id", "flow_run_id", "task_run_id"}
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
@@ -51,7 +53,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """One recorded event. `position` counts from 1; `time` is UTC, ISO 8601 with milliseconds and Z."""
+    """One recorded event. `position` counts from 1; `time` is UTC, spelled by `utc_text`."""
 
     event_id: str
     type: str
@@ -103,6 +105,19 @@ def seal(envelope: Envelope) -> Line:
     """Return the line that records `envelope`."""
     text = envelope.spell()
     return Line(sha256_hex(text), text, envelope)
+
+
+def normalise(draft: Draft) -> Draft:
+    """Return `draft` as it will be read back (a tuple, say, becomes a list).
+
+    Raises `InvalidRequest` when its body is not JSON.
+    """
+    try:
+        text = canonical_json(draft.body)
+        text.encode()
+        return Draft(draft.type, json.loads(text), draft.refs)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidRequest(f"the body of a {draft.type} event is not JSON: {error}") from error
 
 
 def parse_line(data: bytes) -> Line:

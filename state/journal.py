@@ -4,6 +4,7 @@ Only this module reads and writes journals. A journal is `journal` in the run's 
 named after the hash of the run id; the id itself is in every line.
 """
 
+import io
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +18,9 @@ from state.values.ids import sha256_hex
 
 JOURNAL = "journal"
 APPEND_LOCK = "append.lock"
-_LOOKS = 3  # a writer that sets a torn line aside may be seen half-way: look again before complaining
+_LOOKS = (
+    3  # a writer that sets a torn line aside may be seen half-way: look again before complaining
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +97,46 @@ def _check_link(line: Line, position: int, previous: str, folder: Path) -> None:
         raise CorruptLedger(f"it belongs to run {envelope.run_id!r}")
 
 
-def read_journal(folder: Path, start: Cursor = START, *, sync: bool = False) -> Scan:
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Which file a journal is, how long it is, and some of its bytes."""
+
+    inode: int
+    size: int
+    found: bytes
+
+
+def probe(folder: Path, offset: int = 0, length: int = 0) -> Probe | None:
+    """Look at the journal in `folder`, and at `length` bytes from `offset`; None without one."""
+    path = folder / JOURNAL
+    with explained(path):
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return None
+        try:
+            status = os.fstat(fd)
+            return Probe(status.st_ino, status.st_size, os.pread(fd, length, offset))
+        finally:
+            os.close(fd)
+
+
+def read_journal(folder: Path, start: Cursor = START, *, end: int | None = None) -> Scan:
     """Return what the journal in `folder` holds after `start`; without a journal, nothing.
 
-    Takes no lock. With `sync`, what is returned is on the disk, whoever wrote it. Raises
-    `CorruptLedger` (also when the journal ends before `start`) and `StorageError`.
+    Takes no lock. With `end`, reads no further than that byte, and what is returned is on the
+    disk, whoever wrote it. Raises `CorruptLedger` (also when the journal ends before `start`) and
+    `StorageError`.
     """
-    for look in range(1, _LOOKS + 1):
+    for look in range(1, _LOOKS):
         try:
-            return scan(_read_bytes(folder, start, sync=sync), start, folder)
+            return scan(_read_bytes(folder, start, end), start, folder)
         except CorruptLedger:
-            if look == _LOOKS:
-                raise
-        time.sleep(0.01 * look)
-    raise AssertionError("unreachable")
+            time.sleep(0.01 * look)
+    return scan(_read_bytes(folder, start, end), start, folder)
 
 
-def _read_bytes(folder: Path, start: Cursor, *, sync: bool) -> bytes:
+def _read_bytes(folder: Path, start: Cursor, end: int | None) -> bytes:
     path = folder / JOURNAL
     with explained(path):
         try:
@@ -126,10 +152,19 @@ def _read_bytes(folder: Path, start: Cursor, *, sync: bool) -> bytes:
                     f"{path}: {start.offset} bytes were recorded and {size} are left; "
                     "restore the file from a backup"
                 )
-            if sync:
-                sync_file(fd)
             file.seek(start.offset)
-            return file.readall()
+            if end is None:
+                return file.readall()
+            sync_file(fd)
+            return _read_exactly(file, end - start.offset)
+
+
+def _read_exactly(file: io.FileIO, size: int) -> bytes:
+    parts: list[bytes] = []
+    while size and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 class JournalWriter:
@@ -138,12 +173,15 @@ class JournalWriter:
     Opening it creates the file when missing and makes its name durable.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sync: Callable[[int], None] = sync_file) -> None:
+        self._sync = sync
         self._path = folder / JOURNAL
+        self._name = str(self._path)
         with explained(self._path):
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
             self._fd = os.open(self._path, flags, 0o600)
             try:
+                self._inode = os.fstat(self._fd).st_ino
                 sync_folder(folder)
                 sync_folder(folder.parent)
             except OSError:
@@ -154,11 +192,20 @@ class JournalWriter:
 
     def is_current(self) -> bool:
         """Tell whether the file can be written and is still the one its name leads to."""
-        try:
-            named = os.stat(self._path)
-        except FileNotFoundError:
+        return not self.broken and self._length() >= 0
+
+    def ends_with(self, end: Cursor, last: int) -> bool:
+        """Tell whether the file still ends at `end`, with the line that begins at byte `last`."""
+        if self.broken or self._length() != end.offset:
             return False
-        return not self.broken and os.path.samestat(named, os.fstat(self._fd))
+        return os.pread(self._fd, len(end.hash), last) == end.hash.encode()
+
+    def _length(self) -> int:
+        try:
+            named = os.stat(self._name)  # noqa: PTH116 - half the time of Path.stat, on every append
+        except FileNotFoundError:
+            return -1
+        return named.st_size if named.st_ino == self._inode else -1
 
     def append(
         self, lines: Sequence[Line], end: int, after_write: Callable[[Line], None] | None = None
@@ -167,16 +214,19 @@ class JournalWriter:
 
         When the disk refuses, the file is cut back to `end` and `StorageError` raised.
         """
+        size = end
         try:
             with explained(self._path):
                 for line in lines:
-                    write_all(self._fd, line.encode())
+                    data = line.encode()
+                    write_all(self._fd, data)
+                    size += len(data)
                     if after_write is not None:
                         after_write(line)
-        except StorageError:
+        except BaseException:  # also when interrupted
             self._cut_back(end)
             raise
-        return self.sync(end, end + sum(len(line.json.encode()) + 66 for line in lines))
+        return self.sync(end, size)
 
     def sync(self, acknowledged: int, end: int) -> int:
         """Make the first `end` bytes durable and return `end`.
@@ -186,7 +236,7 @@ class JournalWriter:
         """
         try:
             with explained(self._path):
-                sync_file(self._fd)
+                self._sync(self._fd)
         except StorageError:
             self.broken = True
             self._cut_back(acknowledged)

@@ -23,6 +23,7 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._fd = -1
+        self._inode = -1
 
     def acquire(self, *, shared: bool = False, timeout: float) -> bool:
         """Take the lock, waiting at most `timeout` seconds (0: only try); tell whether it was got.
@@ -50,14 +51,14 @@ class FileLock:
 
     def _open(self) -> int:
         self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        self._inode = os.fstat(self._fd).st_ino
         return self._fd
 
     def _is_current(self) -> bool:
         try:
-            named = os.stat(self.path)
+            return self.path.stat().st_ino == self._inode
         except FileNotFoundError:
             return False
-        return os.path.samestat(named, os.fstat(self._fd))
 
     def _lock(self, fd: int, mode: int, timeout: float) -> bool:
         try:
@@ -119,7 +120,7 @@ class _Waiter:
 
 @contextmanager
 def holding(path: Path, what: str, *, shared: bool = False, timeout: float) -> Iterator[None]:
-    """Hold the lock `path` for a block. Raises `StorageError` when it stays taken for `timeout` s."""
+    """Hold the lock `path` for a block. Raises `StorageError` when it stays taken too long."""
     lock = FileLock(path)
     try:
         if not lock.acquire(shared=shared, timeout=timeout):

@@ -1,0 +1,311 @@
+"""One run's only way forward: validate by folding, write, sync, and only then say so."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+from uuid import uuid4
+
+from state.durable import create_private_folder, sync_file
+from state.envelope import SCHEMA_VERSION, Draft, Envelope, Line, normalise, seal, utc_text
+from state.errors import Conflict, CorruptLedger, Fenced, Refused
+from state.journal import (
+    APPEND_LOCK,
+    JOURNAL,
+    START,
+    Cursor,
+    JournalWriter,
+    Notice,
+    Scan,
+    probe,
+    read_journal,
+    run_folder,
+)
+from state.locks import FileLock, busy
+from state.values.errors import InvalidRequest
+
+MAX_EVENT_BYTES = 8 * 1024 * 1024
+
+
+class HasEpoch(Protocol):
+    """What the ledger knows of a run's state: the number of the lease that is live."""
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the last lease that was recorded; 0 before the first."""
+        ...
+
+
+S = TypeVar("S", bound=HasEpoch)
+
+
+class Fold(Protocol[S]):
+    """How events become a state, and the rules of what may follow what. States are immutable."""
+
+    def start(self) -> S:
+        """Return the state before the first event."""
+        ...
+
+    def evolve(self, state: S, envelope: Envelope, line_hash: str) -> S:
+        """Return the state after the event. Raises `Refused` when it may not follow."""
+        ...
+
+    def replay(self, state: S, draft: Draft) -> bool:
+        """Tell whether `draft` was recorded before, under the same call id with the same input.
+
+        Raises `Conflict` when the call id was used with another input.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt(Generic[S]):
+    """What an append wrote (nothing, when all had been recorded before), and the run after it."""
+
+    lines: tuple[Line, ...]
+    position: int
+    state: S
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Where an append gets time, ids and durability from; who watches it before and after."""
+
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    new_id: Callable[[], str] = lambda: uuid4().hex
+    sync: Callable[[int], None] = sync_file
+    after_write: Callable[[Line], None] | None = None
+    on_durable: Callable[[Sequence[Line]], None] | None = None
+
+
+class Follower(Generic[S]):
+    """Keeps the state of one run up to date with its journal, reading only what was added."""
+
+    def __init__(self, folder: Path, fold: Fold[S]) -> None:
+        self.folder = folder
+        self.fold = fold
+        self.state = fold.start()
+        self.end = START
+        self.torn = b""
+        self.acknowledged = START  # what this process knows to be durable
+        self.last = 0  # where the last line begins
+        self._inode = 0
+
+    def catch_up(self) -> None:
+        """Fold what was added. Takes no lock; a line still being written is left for later.
+
+        Raises `CorruptLedger`, and then the state is that of before.
+        """
+        seen = probe(self.folder, self.last, len(self.end.hash))
+        if seen is not None and self._continues(seen.inode, seen.size, seen.found):
+            if seen.size == self.end.offset:
+                self.torn = b""
+                return
+            try:
+                self._fold(self.state, read_journal(self.folder, self.end))
+                return
+            except CorruptLedger:
+                pass  # complain only when the journal is also wrong when read as a whole
+        found = read_journal(self.folder)
+        self._check_acknowledged(found)
+        self._fold(self.fold.start(), found)
+        self._inode = seen.inode if seen is not None else 0
+
+    def advance(self, lines: Sequence[Line], end: Cursor, state: S) -> None:
+        """Take over what was just written here and is durable."""
+        self.state, self.end, self.acknowledged = state, end, end
+        self.last = end.offset - len(lines[-1].encode())
+
+    def _continues(self, inode: int, size: int, found: bytes) -> bool:
+        if inode != self._inode or size < self.end.offset:
+            return False
+        return self.end == START or found == self.end.hash.encode()
+
+    def _check_acknowledged(self, found: Scan) -> None:
+        known = self.acknowledged
+        if known.position and (
+            found.end.position < known.position
+            or found.lines[known.position - 1].hash != known.hash
+        ):
+            raise CorruptLedger(
+                f"{self.folder / JOURNAL}: event {known.position} was recorded and is gone; "
+                "restore the file from a backup"
+            )
+
+    def _fold(self, state: S, found: Scan) -> None:
+        for line in found.lines:
+            try:
+                state = self.fold.evolve(state, line.envelope, line.hash)
+            except Refused as error:
+                raise CorruptLedger(
+                    f"{self.folder / JOURNAL}: event {line.envelope.position} may not follow the "
+                    f"events before it: {error.message}"
+                ) from error
+        self.state, self.end, self.torn = state, found.end, found.torn
+        if found.lines:
+            self.last = found.end.offset - len(found.lines[-1].encode())
+
+
+class RunAppender(Generic[S]):
+    """Appends to one run, one append at a time over all threads and processes.
+
+    `ingested` tells how many bytes of the journal were taken into the queryable file; it is asked
+    only when a torn line is found.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        run_id: str,
+        fold: Fold[S],
+        hooks: Hooks,
+        *,
+        ingested: Callable[[], int],
+        notify: Callable[[Notice], None],
+        timeout: float,
+    ) -> None:
+        self._run_id = run_id
+        self._folder = run_folder(home, run_id)
+        self._fold = fold
+        self._hooks = hooks
+        self._ingested = ingested
+        self._notify = notify
+        self._timeout = timeout
+        self._mutex = threading.Lock()
+        self._lock = FileLock(self._folder / APPEND_LOCK)
+        self._writer: JournalWriter | None = None
+        self._follower = Follower(self._folder, fold)
+
+    def append(
+        self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
+    ) -> Receipt[S]:
+        """See `Ledger.append`."""
+        drafts = [normalise(draft) for draft in drafts]
+        if self._writer is None and not self._folder.is_dir():
+            self._compose(drafts, epoch, expected_position)  # refuse before anything is created
+            create_private_folder(self._folder)
+        if not self._mutex.acquire(timeout=self._timeout):
+            raise busy(f"run {self._run_id!r}", self._timeout)
+        try:
+            if not self._lock.acquire(timeout=self._timeout):
+                raise busy(f"run {self._run_id!r}", self._timeout)
+            try:
+                return self._append(drafts, epoch, expected_position)
+            finally:
+                self._lock.release()
+        finally:
+            self._mutex.release()
+
+    def project(self) -> tuple[S, int]:
+        """Return the run's state and position as the journal has them now."""
+        with self._mutex:
+            self._follower.catch_up()
+            return self._follower.state, self._follower.end.position
+
+    def close(self) -> None:
+        """Close the files."""
+        with self._mutex:
+            self._lock.close()
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+
+    def _append(
+        self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
+    ) -> Receipt[S]:
+        follower = self._follower
+        writer = self._writer
+        if writer is None or not writer.ends_with(follower.end, follower.last):
+            follower.catch_up()
+            writer = self._open()
+            if follower.torn:
+                self._set_aside(writer)
+        lines, state = self._compose(drafts, epoch, expected_position)
+        start = follower.end
+        if lines:
+            end = writer.append(lines, start.offset, self._hooks.after_write)
+            last = lines[-1]
+            follower.advance(lines, Cursor(end, last.envelope.position, last.hash), state)
+            if self._hooks.on_durable is not None:
+                self._hooks.on_durable(lines)
+        elif writer.synced < start.offset:
+            # Whoever wrote what is replayed may have died before the sync.
+            writer.sync(start.offset, start.offset)
+        return Receipt(tuple(lines), follower.end.position, state)
+
+    def _compose(
+        self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
+    ) -> tuple[list[Line], S]:
+        """Return the lines that record `drafts` and the state after them. Writes nothing."""
+        state, position, previous = (
+            self._follower.state,
+            self._follower.end.position,
+            self._follower.end.hash,
+        )
+        if epoch is not None and epoch != state.epoch:
+            raise Fenced(
+                f"run {self._run_id!r} is executed under lease {state.epoch}, not {epoch}; "
+                "this driver must stop"
+            )
+        lines: list[Line] = []
+        for draft in drafts:
+            if self._fold.replay(state, draft):
+                continue
+            if not lines and expected_position is not None and expected_position != position:
+                raise Conflict(
+                    f"run {self._run_id!r} is at position {position}, not {expected_position}; "
+                    "read it again, then decide again"
+                )
+            line = self._seal(draft, position + 1, previous)
+            state = self._fold.evolve(state, line.envelope, line.hash)
+            position, previous = position + 1, line.hash
+            lines.append(line)
+        return lines, state
+
+    def _seal(self, draft: Draft, position: int, previous: str) -> Line:
+        line = seal(
+            Envelope(
+                event_id=self._hooks.new_id(),
+                type=draft.type,
+                schema_version=SCHEMA_VERSION,
+                run_id=self._run_id,
+                position=position,
+                time=utc_text(self._hooks.clock()),
+                previous_hash=previous,
+                refs=draft.refs,
+                body=draft.body,
+            )
+        )
+        if len(line.json) > MAX_EVENT_BYTES:
+            raise InvalidRequest(
+                f"a {draft.type} event of {len(line.json):,} characters is too large for the "
+                f"ledger ({MAX_EVENT_BYTES:,}); keep the text as an artifact and record its hash"
+            )
+        return line
+
+    def _open(self) -> JournalWriter:
+        if self._writer is not None and not self._writer.is_current():
+            self._writer.close()
+            self._writer = None
+        if self._writer is None:
+            self._writer = JournalWriter(self._folder, self._hooks.sync)
+        return self._writer
+
+    def _set_aside(self, writer: JournalWriter) -> None:
+        follower = self._follower
+        if (ingested := self._ingested()) > follower.end.offset:
+            raise CorruptLedger(
+                f"{self._folder / JOURNAL}: {ingested} bytes were recorded and the file is whole "
+                f"only up to byte {follower.end.offset}; restore it from a backup"
+            )
+        side = writer.set_aside(follower.torn, follower.end.offset)
+        follower.torn = b""
+        self._notify(
+            Notice(
+                self._run_id,
+                f"a write of run {self._run_id!r} had been cut off after event "
+                f"{follower.end.position}; it was never acknowledged, and its bytes are in {side}",
+            )
+        )
