@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,15 @@ def assay_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def anyio_backend() -> str:
     """Run async tests (`pytestmark = pytest.mark.anyio`) on asyncio, as Prefect does."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def prefect_server() -> Iterator[None]:
+    """Run flows on a Prefect server of the test session's own; its start takes 12 to 35 s."""
+    from prefect.testing.utilities import prefect_test_harness
+
+    with prefect_test_harness(server_startup_timeout=120):
+        yield
 
 
 @pytest.fixture(scope="session")
