@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,17 +80,34 @@ def test_the_values_import_nothing_but_the_standard_library() -> None:
     assert foreign == set()
 
 
-def test_check_runs_the_tests_with_the_readme_s_own_command() -> None:
+def readme() -> str:
+    """Return the README's text."""
     if not README.exists():
-        pytest.skip("there is no README that states a command")
-    tasks = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["poe"]["tasks"]
-    blocks = re.findall(
-        r"^```(?:bash|console|sh|shell)\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL
-    )
-    commands = [line.removeprefix("$ ").strip() for block in blocks for line in block.splitlines()]
+        pytest.skip("there is no README.md")
+    return README.read_text()
+
+
+def project() -> dict[str, Any]:
+    """Return what pyproject.toml says."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_check_ends_with_the_readme_s_own_test_command() -> None:
+    tasks = project()["tool"]["poe"]["tasks"]
+    fence = re.compile(r"^```(?:bash|console|sh|shell)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    commands = [
+        line.removeprefix("$ ").strip()
+        for block in fence.findall(readme())
+        for line in block.splitlines()
+    ]
 
     assert tasks["check"]["sequence"][-1] == "test"
     assert tasks["test"]["cmd"] in commands
+
+
+def test_the_readme_is_the_package_s_description() -> None:
+    assert readme()
+    assert project()["project"]["readme"] == README.name
 
 
 def test_ci_runs_poe_check() -> None:
