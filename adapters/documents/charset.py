@@ -24,8 +24,11 @@ _BROWSER_NAMES = {
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
-# One-byte Latin sets that detection mistakes for the far commoner Western one.
-_WESTERN_DOUBLES = ("cp125", "cp437", "cp85", "iso8859", "latin", "mac_", "cp775", "hp_roman8")
+# The legacy charsets that browsers guess, likeliest first; detection among more is often wrong.
+_CANDIDATES = (
+    *("cp1252", "cp1251", "cp1250", "cp932", "gb18030", "big5", "euc_kr", "euc_jp", "koi8_r"),
+    *("cp1254", "cp1253", "cp1255", "cp1256", "cp1257", "iso8859_2"),
+)
 _CHARSET_PARAMETER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:+-]+)""", re.IGNORECASE)
 
 
@@ -134,12 +137,11 @@ def _guess(sample: bytes) -> str:
     # Slow to import and seldom needed.
     from charset_normalizer import from_bytes  # noqa: PLC0415
 
-    matches = from_bytes(sample)
-    best = matches.best()
-    if best is None:
+    matches = list(from_bytes(sample, cp_isolation=list(_CANDIDATES)))
+    if not matches:
         return ""
-    likely = {match.encoding for match in matches if match.chaos <= best.chaos}
-    if best.encoding.startswith(_WESTERN_DOUBLES) and likely & {"cp1252", "latin_1"}:
-        return "cp1252"
-    charset = _known(best.encoding)
-    return "" if charset.startswith(("utf", "idna", "punycode")) else charset
+    best = min(
+        matches,
+        key=lambda match: (match.chaos, -match.coherence, _CANDIDATES.index(match.encoding)),
+    )
+    return best.encoding
