@@ -1,0 +1,214 @@
+"""What sort of answer a question expects, and whether a quote holds one."""
+
+import re
+from enum import StrEnum
+
+from adapters.models.extractive.terms import fold, stem
+from adapters.models.extractive.values import Value, ValueKind, find_values
+
+
+class Expected(StrEnum):
+    """The sort of answer a question asks for; its value says so to people."""
+
+    PERSON = "a person or body"
+    DATE = "a date"
+    TIME = "a time or occasion"
+    COUNT = "a number"
+    MONEY = "an amount of money"
+    DURATION = "a length of time"
+    MEASURE = "a measure with its unit"
+    PLACE = "a place"
+    REASON = "a reason"
+    OPEN = "a statement"
+
+
+_DIMENSIONS = {
+    "tall": ValueKind.LENGTH, "high": ValueKind.LENGTH, "height": ValueKind.LENGTH,
+    "far": ValueKind.LENGTH, "deep": ValueKind.LENGTH, "wide": ValueKind.LENGTH,
+    "thick": ValueKind.LENGTH, "heavy": ValueKind.MASS, "weigh": ValueKind.MASS,
+    "fast": ValueKind.SPEED, "hot": ValueKind.TEMPERATURE, "cold": ValueKind.TEMPERATURE,
+    "old": ValueKind.DURATION, "distance": ValueKind.LENGTH, "width": ValueKind.LENGTH,
+    "weight": ValueKind.MASS, "speed": ValueKind.SPEED, "age": ValueKind.DURATION,
+    "depth": ValueKind.LENGTH,
+}  # fmt: skip
+# One alternative a line; where two sorts begin at one place, the earlier sort wins.
+_QUESTIONS = {
+    Expected.MONEY: r"""
+how much\b.*\b(?:costs?|pays?|paid|earn|charge[ds]?|spen[dt]|prices?|fees?|sells?|sold|worth)\b
+what\b.*\b(?:price|cost|fee|fare|salary|fine|budget|tariff)\b(?! of living)
+was kostet|wie teuer|wie viel kostet|combien co[uû]te|cu[aá]nto cuesta
+多少钱
+""",
+    Expected.DURATION: r"""
+how (?:long|old)\b(?! is the (?:river|road|tunnel|bridge|wall|coast))
+for how (?:many|long)|what (?:is|are) the (?:duration|lifetime|retention)
+wie (?:lange|alt)\b|combien de temps|cu[aá]nto tiempo
+多久|多长时间
+""",
+    Expected.COUNT: r"""
+how many\b|how often\b|what (?:is|was) the (?:number|population|total)\b
+wie ?viele\b|wie oft\b|combien\b|cu[aá]nt[oa]s\b
+多少(?!钱)|几(?!乎)|いくつ|何人
+""",
+    Expected.MEASURE: r"""
+how (?:tall|high|far|deep|wide|thick|heavy|fast|hot|cold|big|large|much|strong)\b
+what (?:is|was) the (?:height|width|depth|weight|speed|distance|temperature|size|length)\b
+(?:at )?what (?:height|width|depth|weight|speed|distance|temperature|size|length|capacity)\b
+wie (?:hoch|weit|tief|breit|schwer|schnell|viel|gro[sß])
+多[高大重深远宽快]
+""",
+    Expected.DATE: r"""
+when (?:was|were|did|had)\b|(?:what|which|in which) (?:year|date|day|month)\b|since when
+wann (?:wurde|war|hat|ist)|in welchem jahr|seit wann|quand (?:a|fut|est)|cu[aá]ndo (?:fue|se)
+什么时候|何时|哪年|哪一年|いつ
+""",
+    Expected.TIME: r"""
+when\b|wann\b|quand\b|cu[aá]ndo\b|(?:at )?what time\b
+""",
+    Expected.PERSON: r"""
+who\b|whom\b|whose\b|by whom
+(?:which|what) (?:person|company|team|organi[sz]ation|author|office|body)\b
+wer\b|wen\b|wem\b|qui\b|qui[eé]n(?:es)?\b
+谁|誰
+""",
+    Expected.PLACE: r"""
+where\b|(?:in )?(?:which|what) (?:city|country|town|place|room|street|region)\b
+wo\b|woher\b|wohin\b|o[uù] (?:est|se)|d[oó]nde\b
+哪里|哪儿|何处|どこ
+""",
+    Expected.REASON: r"""
+why\b|what (?:causes|caused|is the reason|are the reasons)
+warum\b|wieso\b|weshalb\b|pourquoi\b|por qu[eé]\b
+为什么|为何|なぜ
+""",
+}
+_COMPILED = {
+    kind: re.compile(
+        rf"(?<![^\W\u3040-\u9fff])(?:{'|'.join(lines.split(chr(10))[1:-1])})", re.IGNORECASE
+    )
+    for kind, lines in _QUESTIONS.items()
+}
+_ANCHORED = re.compile(
+    r"(?:and|so|but|then|exactly|in|at|by|for|on|to|from|since|until)\b\s*", re.IGNORECASE
+)
+
+_OCCASION = re.compile(
+    r"\b(?:when|whenever|after|before|once|until|while|as soon as|during|daily|weekly|"
+    r"monthly|yearly|"
+    r"annually|every|each|always|never|immediately|noon|midnight|dawn|dusk|sunset|sunrise|"
+    r"spring|summer"
+    r"|autumn|winter|morning|evening|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"century|nach|vor|"
+    r"sobald|wenn|täglich|avant|après)\b",
+    re.IGNORECASE,
+)
+_CENTURY = re.compile(
+    r"\b(?:century|decade|spring|summer|autumn|winter|19\d0s|18\d0s|世纪)\b", re.IGNORECASE
+)
+_CAUSE = re.compile(
+    r"\b(?:because|since|due to|owing to|so that|in order to|as a result|caused? by|causes|"
+    r"leads? to|"
+    r"therefore|thus|hence|to (?:avoid|prevent|ensure|protect|reduce|keep|allow|make|save|"
+    r"help|stop)|"
+    r"reasons?|otherwise|thereby|this means|means that|so as to|for fear|thanks to|"
+    r"prevents?|avoids?|"
+    r"weil|denn|wegen|damit|daher|deshalb|aufgrund|parce que|car|afin|porque|debido)\b|"
+    r"because|因为|由于|"
+    r"因此|所以|ため|から", re.IGNORECASE,
+)  # fmt: skip
+_ROLES = re.compile(
+    r"\b(?:director|keeper|manager|minister|ministry|officer|president|chair(?:man|woman|person)?|"
+    r"committee|council|board|company|department|office|authority|agency|team|trust|association|"
+    r"society|author|engineer|inspector|secretary|governor|mayor|curator|captain|owner|operators?|"
+    r"administrators?|maintainers?|users?|members?|staff|contractor|crew|volunteers?|family|"
+    r"foundation|institute|university|government|leiter(?:in)?|direktor(?:in)?|amt|behörde|"
+    r"verein)\b"
+    r"|人|者|员|局|公司|会", re.IGNORECASE,
+)  # fmt: skip
+_NAME = re.compile(r"(?<![.!?:\n]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+")
+_TWO_NAMES = re.compile(
+    r"\b[A-ZÀ-ÖØ-Þ][\w’'-]+\s+(?:(?:de|van|von|der|la|of)\s+)*"
+    r"(?:[A-Z]\.\s+)*[A-ZÀ-ÖØ-Þ][\w’'-]+"
+)
+_SITE = re.compile(
+    r"\b(?:in|at|on|near|under|inside|behind|beside|between|beneath|above|below|to|from|into|off|"
+    r"north|south|east|west|floor|room|building|street|road|island|harbou?r|bay|directory|folder|"
+    r"file|path|table|section|page|im|am|auf|unter|bei|neben|à|dans|sur|en)\b|[/~]\w+/|位于|"
+    r"在", re.IGNORECASE,
+)  # fmt: skip
+
+
+def expected_answer(question: str) -> Expected:
+    """Return what `question` asks for, judged by its question words."""
+    best: tuple[int, Expected] | None = None
+    for kind, pattern in _COMPILED.items():
+        match = pattern.search(question)
+        if match is not None and (best is None or match.start() < best[0]):
+            best = match.start(), kind
+    return best[1] if best and _is_asked(question, best[0]) else Expected.OPEN
+
+
+def _is_asked(question: str, at: int) -> bool:
+    """Tell whether the question word opens the question, rather than some clause within it."""
+    lead = question[:at].strip().lower()
+    lead = _ANCHORED.sub("", lead).strip(" ,¿¡\"'“(")
+    unspaced = not question[at : at + 2].strip().isascii()
+    return unspaced or not lead or len(lead.split()) <= 1
+
+
+def wanted_kind(question: str) -> ValueKind | None:
+    """Return the dimension a measure must have, as "how tall" wants a length; None: any."""
+    match = re.search(r"\b(?:how|the|wie)\s+(\w+)", question, re.IGNORECASE)
+    return _DIMENSIONS.get(fold(match[1])) if match else None
+
+
+def holds_answer(
+    quote: str, question: str, expected: Expected, values: list[Value] | None = None
+) -> bool:
+    """Tell whether `quote` holds an answer of the sort `expected`, one the question does not."""
+    values = find_values(quote) if values is None else values
+    kinds = {value.kind for value in values}
+    match expected:
+        case Expected.OPEN:
+            return True
+        case Expected.DATE:
+            return ValueKind.DATE in kinds or _CENTURY.search(quote) is not None
+        case Expected.TIME:
+            timed = {ValueKind.DATE, ValueKind.CLOCK, ValueKind.DURATION} & kinds
+            return bool(timed) or _OCCASION.search(quote) is not None
+        case Expected.DURATION:
+            return ValueKind.DURATION in kinds
+        case Expected.MONEY:
+            return ValueKind.MONEY in kinds
+        case Expected.COUNT:
+            counts = kinds - {ValueKind.DATE, ValueKind.CLOCK}
+            return (
+                bool(counts)
+                or re.search(
+                    r"\b(?:no|none|single|twice|once|daily|weekly|monthly|"
+                    r"yearly|every|[一二三四五六七八九十百千两]+)\b|"
+                    r"[一二三四五六七八九十百千两]",
+                    quote,
+                    re.IGNORECASE,
+                )
+                is not None
+            )
+        case Expected.MEASURE:
+            wanted = wanted_kind(question)
+            measured = kinds - {ValueKind.DATE, ValueKind.CLOCK}
+            return wanted in kinds if wanted else bool(measured)
+        case Expected.PERSON:
+            return _names_someone(quote, question)
+        case Expected.PLACE:
+            return _SITE.search(quote) is not None
+        case Expected.REASON:
+            return _CAUSE.search(quote) is not None
+
+
+def _names_someone(quote: str, question: str) -> bool:
+    asked = {stem(word) for word in re.findall(r"[^\W\d_]+", question)}
+    for pattern in (_TWO_NAMES, _NAME):
+        for match in pattern.finditer(quote):
+            if any(stem(word) not in asked for word in re.findall(r"[^\W\d_]{3,}", match.group())):
+                return True
+    return any(stem(match.group()) not in asked for match in _ROLES.finditer(quote))

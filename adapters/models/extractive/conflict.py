@@ -1,0 +1,247 @@
+"""Where two sources state different values of one thing, or one denies what the other states.
+
+Precision comes first: a false conflict misleads more than a missed one. Two values clash only if
+the words around them are the same, the subject is the same, and no qualifier or year sets them
+apart.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from adapters.models.extractive.answers import Expected
+from adapters.models.extractive.lexicon import (
+    ANTONYMS,
+    BOUNDS,
+    NEGATIONS,
+    QUALIFIERS,
+    UNSPACED_NEGATIONS,
+)
+from adapters.models.extractive.select import Candidate, Need, Scored, is_near_copy
+from adapters.models.extractive.terms import content, fold, is_capitalising, stem, words
+from adapters.models.extractive.values import Value, ValueKind
+
+_WINDOW = 7
+_SHARED = 0.5
+_NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W\d_]|\b[A-Z]{2,}\b|\b[A-Za-z]+[-_]?\d+\b")
+_ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Two quotes that cannot both be true, and on what they differ, for people."""
+
+    first: Scored
+    second: Scored
+    difference: str
+
+
+def find_clashes(items: Sequence[Scored], need: Need) -> list[Clash]:
+    """Return the clashes between `items` that bear on `need`, those of the best quotes first."""
+    found: list[Clash] = []
+    for a, b in combinations(items, 2):
+        if not _are_comparable(a.candidate, b.candidate, need):
+            continue
+        difference = _values_differ(a.candidate, b.candidate, need) or _denied(a, b, need)
+        if difference:
+            found.append(Clash(a, b, difference))
+    return found
+
+
+def _are_comparable(a: Candidate, b: Candidate, need: Need) -> bool:
+    if a.passage.source_id == b.passage.source_id or a.passage.locator == b.passage.locator:
+        return False
+    if is_near_copy(a, b) or a.text.endswith("?") or b.text.endswith("?"):
+        return False
+    return _share_subject(a, b, need)
+
+
+def _share_subject(a: Candidate, b: Candidate, need: Need) -> bool:
+    """Tell whether nothing named on one side only makes it a statement about something else."""
+    names = {term.stem for term in need.terms if term.is_name}
+    for one, other in ((a, b), (b, a)):
+        if not names <= one.stems | one.near | one.far:
+            return False
+        if _foreign(one, other, need):
+            return False
+    return True
+
+
+def _foreign(one: Candidate, other: Candidate, need: Need) -> bool:
+    """Tell whether `one` opens with a name that neither the question nor `other`'s source has."""
+    if is_capitalising(one.text):
+        return False
+    known = other.stems | other.near | other.far | {term.stem for term in need.terms}
+    lead = one.text[: max(24, len(one.text) // 3)]
+    return any(
+        stem(name.group()) not in known and (name.start() > 0 or stem(name.group()) in one.near)
+        for name in _NAME.finditer(lead)
+    )
+
+
+def _values_differ(a: Candidate, b: Candidate, need: Need) -> str:
+    pairs = [
+        (one, other)
+        for one in _bearing(a, need)
+        for other in _bearing(b, need)
+        if one.kind is other.kind and one.unit == other.unit
+    ]
+    for one, other in pairs:
+        peers_a = [v for v in a.values if v.kind is one.kind and v.unit == one.unit]
+        peers_b = [v for v in b.values if v.kind is one.kind and v.unit == one.unit]
+        if any(not _differ(x, y) for x in peers_a for y in peers_b):
+            continue
+        if _same_thing(a, one, b, other, need, alone=len(peers_a) == len(peers_b) == 1):
+            return f"{_shown(a, one)} against {_shown(b, other)}"
+    return ""
+
+
+def _bearing(candidate: Candidate, need: Need) -> list[Value]:
+    """Return the values that are of the sort the question asks for."""
+    sorts: dict[Expected, set[ValueKind]] = {
+        Expected.DATE: {ValueKind.DATE},
+        Expected.TIME: {ValueKind.DATE, ValueKind.CLOCK, ValueKind.DURATION},
+        Expected.MONEY: {ValueKind.MONEY},
+        Expected.DURATION: {ValueKind.DURATION},
+    }
+    counts = set(ValueKind) - {ValueKind.DATE, ValueKind.CLOCK}
+    kinds = sorts.get(need.expected, counts)
+    return [value for value in candidate.values if value.kind in kinds]
+
+
+def _differ(one: Value, other: Value) -> bool:
+    """Tell whether two values of one kind differ by more than rounding."""
+    if one.kind is ValueKind.DATE:
+        step = max(one.step, other.step)
+        if min(one.amount, other.amount) < 10_000:  # a day without a year
+            return False
+        return one.amount // step != other.amount // step
+    slack = max(one.step, other.step) / 2 if one.step != other.step else 0.0
+    if one.approximate or other.approximate:
+        slack = max(slack, 0.15 * max(one.amount, other.amount))
+    if one.kind is ValueKind.DURATION and one.step != other.step:
+        slack = max(slack, 0.04 * max(one.amount, other.amount))  # a month is 30 or 31 days
+    elif one.kind in (ValueKind.LENGTH, ValueKind.MASS) and one.step != other.step:
+        slack = max(slack, 0.02 * max(one.amount, other.amount))  # 138 feet are 42 metres
+    return abs(one.amount - other.amount) > slack + 1e-9
+
+
+def _same_thing(
+    a: Candidate, one: Value, b: Candidate, other: Value, need: Need, *, alone: bool
+) -> bool:
+    if _qualifiers(a, one) != _qualifiers(b, other) or not _same_time(a, b, one):
+        return False
+    near_a, near_b = _window(a, one), _window(b, other)
+    topic = {term.stem for term in need.terms if not term.is_name}
+    here = near_a & near_b
+    whole_a, whole_b = _wording(a), _wording(b)
+    shared = len(whole_a & whole_b) / (min(len(whole_a), len(whole_b)) or 1)
+    if not here - {one.unit}:
+        return False
+    if one.kind is ValueKind.DATE or not alone:
+        verb_a, verb_b = _governor(a, one), _governor(b, other)
+        if verb_a != verb_b:
+            return False
+    on_topic = bool(topic & here) or len(here) >= 3
+    return on_topic and shared >= _SHARED and len(whole_a & whole_b) >= 2
+
+
+def _qualifiers(candidate: Candidate, value: Value) -> frozenset[str]:
+    text = candidate.text
+    start = max(text.rfind(mark, 0, value.start) for mark in ";—") + 1
+    around = text[max(start, value.start - 70) : value.end + 45]
+    plain = {fold(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", around)}
+    close = {fold(word) for word in text[max(0, value.start - 20) : value.start].split()}
+    per = re.findall(
+        r"\b(?:per|a|an|each|every|pro)\s+([^\W\d_]+)", text[value.end : value.end + 20]
+    )
+    return frozenset(plain & QUALIFIERS | close & BOUNDS | {"per " + stem(word) for word in per})
+
+
+def _same_time(a: Candidate, b: Candidate, one: Value) -> bool:
+    """Tell whether no year, nor any date, says that the values belong to different times."""
+    if one.kind is ValueKind.DATE:
+        return True
+    years_a, years_b = _years(a), _years(b)
+    return years_a == years_b or bool(years_a & years_b)
+
+
+def _years(candidate: Candidate) -> frozenset[int]:
+    stated = {int(v.amount) // 10_000 for v in candidate.values if v.kind is ValueKind.DATE}
+    around = f"{candidate.passage.heading} {candidate.passage.title or ''}"
+    stated |= {int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", around)}
+    return frozenset(stated - {0})
+
+
+def _window(candidate: Candidate, value: Value) -> frozenset[str]:
+    tokens = content(candidate.text)
+    before = [t.stem for t in tokens if t.end <= value.start][-_WINDOW:]
+    after = [t.stem for t in tokens if t.start >= value.end][:_WINDOW]
+    return frozenset(before) | frozenset(after)
+
+
+def _wording(candidate: Candidate) -> frozenset[str]:
+    return frozenset(
+        token.stem
+        for token in content(candidate.text)
+        if not any(v.start <= token.start < v.end for v in candidate.values)
+    )
+
+
+def _governor(candidate: Candidate, value: Value) -> str:
+    before = [token.stem for token in content(candidate.text) if token.end <= value.start]
+    return before[-1] if before else ""
+
+
+def _shown(candidate: Candidate, value: Value) -> str:
+    return " ".join(candidate.text[value.start : value.end].split())
+
+
+def _denied(a: Scored, b: Scored, need: Need) -> str:
+    """Return on what one sentence denies the other: the same words, one of them negated."""
+    if need.expected is not Expected.OPEN:
+        return ""
+    one, other = a.candidate, b.candidate
+    plain_a, plain_b = _wording(one), _wording(other)
+    opposed = next(
+        (
+            pair
+            for pair in _ANTONYMS
+            if (pair[0] in plain_a and pair[1] in plain_b)
+            or (pair[1] in plain_a and pair[0] in plain_b)
+        ),
+        None,
+    )
+    if opposed:
+        plain_a, plain_b = plain_a - set(opposed), plain_b - set(opposed)
+    if (is_negated(one.text) != is_negated(other.text)) == bool(opposed):
+        return ""
+    shared = plain_a & plain_b
+    alike = len(shared) / (len(plain_a | plain_b) or 1) >= 0.6 and len(shared) >= 2
+    topic = {term.stem for term in need.terms if not term.is_name}
+    if not alike or not topic & shared or _all_qualifiers(one) != _all_qualifiers(other):
+        return ""
+    if one.numbers != other.numbers or _years(one) != _years(other):
+        return ""
+    denying, stating = (one, other) if is_negated(one.text) else (other, one)
+    return f"“{_brief(stating.text)}” against “{_brief(denying.text)}”"
+
+
+def _brief(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= 120 else plain[:119] + "…"
+
+
+def _all_qualifiers(candidate: Candidate) -> frozenset[str]:
+    plain = {fold(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", candidate.text)}
+    return frozenset(plain & QUALIFIERS)
+
+
+def is_negated(text: str) -> bool:
+    """Tell whether `text` denies: an odd number of negations."""
+    plain = [fold(word).replace("’", "'") for word in re.findall(r"[^\W\d_]+(?:['’]t)?", text)]
+    count = sum(word in NEGATIONS for word in plain)
+    if any(token.stem and not token.stem.isascii() for token in words(text)):
+        count += sum(text.count(mark) for mark in UNSPACED_NEGATIONS)
+    return count % 2 == 1

@@ -1,0 +1,176 @@
+"""Word lists of the extractive researcher: function words, irregular forms, synonyms, negation."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ENGLISH = _words(
+    "a an the this that these those and or but nor so yet if then than as of at by for from "
+    "in into "
+    "on onto to toward towards with within without about above across after against along among "
+    "around before behind below beneath beside between beyond during except near off out over past "
+    "per since through throughout till under until up upon via i me my we us our you your he him "
+    "his she her it its they them their who whom whose which what when where why how whether is am "
+    "are was were be been being do does did doing done have has had having can could may "
+    "might must "
+    "shall should will would not no never any some each every either neither all both few "
+    "more most "
+    "other others such only own same too very just also again further here there once ever even "
+    "regarding concerning terms whereas versus vs "
+    "still much many several let lets please s t d ll re ve m don doesn didn isn aren wasn weren "
+    "won cannot"
+)
+GERMAN = _words(
+    "der die das den dem des ein eine einen einem einer eines und oder aber sondern doch "
+    "wenn als ob "
+    "weil dass daß zu zum zur von vom im am an auf aus bei beim mit nach seit vor für fur durch um "
+    "gegen ohne über uber unter zwischen bis in ins ich du er sie es wir ihr ihn ihm uns euch sein "
+    "seine seiner seinen mein dein unser wer wen wem wessen was wann wo woher wohin warum wieso "
+    "weshalb wie welche welcher welches welchen welchem ist sind war waren wird werden "
+    "wurde wurden "
+    "worden bin bist hat haben hatte hatten kann können konnen könnte darf dürfen durfen muss "
+    "müssen mussen soll sollen sollte nicht kein keine keinen keiner nie auch nur noch schon sehr "
+    "so da dort hier man sich viel viele vielen pro je"
+)
+ROMANCE = _words(
+    "le la les un une des du de et ou mais donc est sont etait était été ete sera que qui "
+    "quoi dont "
+    "où ou quand comment pourquoi combien quel quelle quels quelles ce cette ces il elle ils elles "
+    "on nous vous se sa son ses leur leurs dans sur sous avec sans pour par aux au en ne pas plus "
+    "el los las una uno unos unas y o pero es son fue era eran ser del al con sin para por "
+    "como qué "
+    "que quién quien cuándo cuando dónde donde cuánto cuanto cuántos cuantos cuántas cuantas cuál "
+    "cual su sus se lo no hay a fueron é e il lo gli uno di che chi dove perché quanto quanti sono"
+)
+STOP_WORDS = ENGLISH | GERMAN | ROMANCE
+
+# Function words of languages written without spaces: they cut a run of characters into its words.
+UNSPACED_STOPS = (
+    "什么时候 为什么 怎么样 有多少 多少 什么 甚么 怎么 怎样 如何 哪里 哪儿 哪个 哪些 哪年 "
+    "何时 何处 为何 是否 请问 以及 并且 或者 因为 所以 由于 多久 多长 我们 他们 它们 这个 那个 "
+    "可以 必须 "
+    "谁 几 吗 呢 吧 的 是 了 在 和 与 及 有 被 于 其 该 这 那 也 都 就 对 把 从 到 "
+    "为 由 以 之 而 或"
+).split()
+
+# Words that carry a question without being its subject; they weigh little in coverage.
+WEAK = _words(
+    "kind type sort main name call use way work happen mean tell describe explain list give say "
+    "state know make get many much long thing example purpose important different various certain "
+    "currently current today available possible exact exactly information detail fact come see "
+    "look find new first time case number amount value need become consider involve concern "
+    "provide "
+    "include"
+)
+
+IRREGULAR = {
+    form: base
+    for base, forms in {
+        "build": "built", "keep": "kept", "hold": "held", "pay": "paid", "light": "lit",
+        "run": "ran", "sell": "sold", "buy": "bought", "make": "made", "write": "wrote written",
+        "draw": "drew drawn", "send": "sent", "begin": "began begun", "grow": "grew grown",
+        "lead": "led", "win": "won", "give": "gave given", "take": "took taken",
+        "choose": "chose chosen", "speak": "spoke spoken", "lose": "lost", "teach": "taught",
+        "meet": "met", "spend": "spent", "man": "men", "woman": "women", "child": "children",
+        "foot": "feet", "know": "knew known", "bring": "brought", "leave": "left",
+        "become": "became", "fall": "fell fallen", "break": "broke broken", "drive": "drove driven",
+        "fly": "flew flown", "rise": "rose risen", "tell": "told", "think": "thought",
+        "catch": "caught", "sink": "sank sunk", "throw": "threw thrown", "wear": "wore worn",
+        "die": "died dies dying", "lie": "lying", "say": "said", "analysis": "analyses",
+        "use": "used uses using user users", "bear": "born borne", "datum": "data",
+        "strong": "strength", "choice": "choices",
+    }.items()
+    for form in forms.split()
+}  # fmt: skip
+
+# Stems count as one word inside a line. General English only: nothing of any one subject.
+SYNONYMS = tuple(
+    line.split()
+    for line in """
+cost price fee charge tariff expense
+begin start commence
+end finish stop terminate
+build construct erect
+buy purchase acquire
+retain keep preserve
+delete remove erase
+allow permit authorise authorize
+forbid prohibit ban
+tall high height
+long length
+wide width
+deep depth
+heavy weigh weight
+old age
+fast speed quick
+far distance
+large big size
+require need necessary mandatory
+establish founded found create
+error fault failure fail
+population inhabitant resident
+vehicle car automobile
+doctor physician
+film movie
+company firm
+write author
+show display
+change modify alter
+salary wage
+yearly annual annually
+monthly month
+daily day
+weekly week
+located location situated
+open opening opened
+""".strip().splitlines()
+)
+
+NEGATIONS = _words(
+    "not no never cannot without neither nor none nobody nothing isn't aren't wasn't weren't don't "
+    "doesn't didn't won't can't couldn't shouldn't wouldn't mustn't hasn't haven't hadn't "
+    "nicht kein "
+    "keine keinen keinem keiner nie niemals ohne pas jamais aucun aucune sans nunca ningún ninguna"
+)
+UNSPACED_NEGATIONS = ("不", "没", "未", "无", "非", "ない", "ません")
+
+# Pairs that deny each other the way `not` does.
+ANTONYMS = (
+    ("allow", "forbid"),
+    ("enabled", "disabled"),
+    ("required", "optional"),
+    ("supported", "unsupported"),
+    ("true", "false"),
+    ("safe", "unsafe"),
+    ("possible", "impossible"),
+    ("legal", "illegal"),
+    ("included", "excluded"),
+)
+
+# Words that say *which* of several values is meant: two values under different ones do not clash.
+QUALIFIERS = _words(
+    "minimum maximum min max least most average mean median typical typically total single "
+    "double adult adults child children senior seniors student students summer winter "
+    "spring autumn "
+    "weekday weekdays weekend weekends night day monday tuesday wednesday thursday friday saturday "
+    "sunday north south east west northern southern eastern western upper lower inner outer first "
+    "second third fourth last next previous former original originally initial initially new old "
+    "planned estimated projected expected actual proposed gross net before after until male female "
+    "men women import export peak off-peak daily weekly monthly yearly annual annually morning "
+    "evening afternoon internal external left right high low additional extra optional temporary "
+    "permanent trial paid free beta mean-time early late urban rural indoor outdoor front rear "
+    "return one-way domestic foreign international national regional local individual combined "
+    "mindestens höchstens maximal minimal durchschnittlich erste zweite dritte"
+)
+BOUNDS = _words(
+    "least most over under above below exceed exceeding exceeds fewer less more than up"
+)
+APPROXIMATIONS = _words(
+    "about approximately around nearly almost roughly circa ca some estimated ungefähr etwa rund "
+    "environ unos aproximadamente"
+)
+CALENDAR = _words(
+    "january february march april may june july august september october november december monday "
+    "tuesday wednesday thursday friday saturday sunday spring summer autumn winter"
+)

@@ -1,0 +1,59 @@
+"""The `Researcher` that needs no model: it quotes, compares and abstains."""
+
+from adapters.models.extractive.assess import assess
+from adapters.models.extractive.check import check_claims
+from adapters.models.extractive.decompose import make_plan
+from adapters.models.extractive.revise import revise
+from adapters.models.extractive.write import outline, write_section
+from adapters.models.port import (
+    Answer,
+    AssessInput,
+    Assessment,
+    CheckInput,
+    OutlineItem,
+    PlanInput,
+    SectionDraft,
+    WriteInput,
+)
+from state.values.claims import ClaimCheck
+from state.values.plan import Plan
+
+
+class ExtractiveResearcher:
+    """Answers with the sources' own sentences. Same input, same answer; no network, no chance.
+
+    Text of the sources is data to it: it can be quoted, and can order nothing.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return `extractive`."""
+        return "extractive"
+
+    @property
+    def uses_model(self) -> bool:
+        """Return False: nothing is spent."""
+        return False
+
+    async def plan(self, given: PlanInput) -> Answer[Plan]:
+        """Split the question by its structure; with feedback, change the previous plan."""
+        plan = given.previous or make_plan(given.question)
+        return Answer(revise(plan, given.feedback) if given.feedback.strip() else plan)
+
+    async def assess(self, given: AssessInput) -> Answer[Assessment]:
+        """Choose quotes by relevance and novelty; say covered only where terms and sort are met."""
+        return Answer(assess(given))
+
+    async def outline(
+        self, sections: tuple[tuple[str, str], ...], plan: Plan, assessment: Assessment
+    ) -> Answer[tuple[OutlineItem, ...]]:
+        """Say for each section which quotes it will give."""
+        return Answer(outline(sections, plan, assessment))
+
+    async def write_section(self, given: WriteInput) -> Answer[SectionDraft]:
+        """Write a section out of exact quotes."""
+        return Answer(write_section(given))
+
+    async def check_claims(self, given: CheckInput) -> Answer[tuple[ClaimCheck, ...]]:
+        """Compare each claim with its quotes word for word."""
+        return Answer(check_claims(given))

@@ -1,0 +1,380 @@
+"""Which sentences answer a subquestion: relevance, sort of answer, and novelty."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from adapters.models.extractive.answers import Expected, expected_answer, holds_answer
+from adapters.models.extractive.decompose import own_and_compared
+from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
+from adapters.models.extractive.sentences import Span, split
+from adapters.models.extractive.terms import Term, content, matches, question_terms, stem, stems
+from adapters.models.extractive.values import Value, find_values
+from adapters.models.port import Selected
+from state.values.evidence import Passage
+from state.values.plan import Subquestion
+
+RELEVANT = 0.34
+ANCHOR = 0.6
+WHOLE = 0.75
+_NEAR_COPY = 0.8
+_WIDENED = 700
+_WORTH_WIDENING = 8
+_K1, _B = 1.2, 0.75
+_TYPE_WORDS = {
+    Expected.MONEY: "cost earn money much pay spend worth sell",
+    Expected.DURATION: "long old duration lifetime",
+    Expected.COUNT: "many number often total population",
+    Expected.MEASURE: "tall far deep wide thick heavy fast hot cold large much long distance size "
+    "width weight speed height",
+    Expected.DATE: "year date day month",
+    Expected.TIME: "time",
+    Expected.PLACE: "city country town place located",
+    Expected.REASON: "reason cause",
+    Expected.PERSON: "person name",
+    Expected.OPEN: "",
+}
+_TYPE_STEMS = {kind: frozenset(map(stem, words.split())) for kind, words in _TYPE_WORDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a subquestion asks of a quote: its terms, and the sort of answer."""
+
+    subquestion: Subquestion
+    question: str
+    terms: tuple[Term, ...]
+    helpful: tuple[Term, ...]
+    expected: Expected
+
+    @property
+    def total(self) -> float:
+        """Return the weight of all terms together."""
+        return sum(term.weight for term in self.terms)
+
+
+def need_of(subquestion: Subquestion) -> Need:
+    """Return what `subquestion` asks for; words that its sort of answer stands for weigh little."""
+    own, compared = own_and_compared(subquestion.question)
+    expected = expected_answer(subquestion.question)
+    implied = _TYPE_STEMS[expected]
+    terms = question_terms(own) or question_terms(subquestion.query)
+    carrying = tuple(term for term in terms if term.weight >= 1 and term.stem not in implied)
+    if carrying:
+        terms = tuple(term for term in terms if term.stem not in implied)
+    known = {term.stem for term in terms}
+    around = (*question_terms(subquestion.query), *question_terms(compared))
+    helpful = tuple(term for term in around if term.stem not in known | implied)
+    return Need(subquestion, own, terms, helpful, expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A quotable range of a passage, with all that is compared about it."""
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    stems: frozenset[str]
+    near: frozenset[str]
+    far: frozenset[str]
+    values: tuple[Value, ...]
+    length: int
+    is_ordering: bool
+
+    @property
+    def numbers(self) -> frozenset[tuple[str, float, str]]:
+        """Return the values as they are told apart."""
+        return frozenset((value.kind.value, value.amount, value.unit) for value in self.values)
+
+    def selected_for(self, subquestion_id: str) -> Selected:
+        """Return this range as evidence for `subquestion_id`."""
+        passage = self.passage
+        return Selected(
+            subquestion_id, passage.source_id, passage.locator, passage.title, self.text,
+            self.start, self.end, passage.paragraph, passage.page, passage.heading,
+            passage.modified_at,
+        )  # fmt: skip
+
+
+def candidates(passages: Sequence[Passage]) -> list[Candidate]:
+    """Return every quotable range of `passages`, each source's text read only once.
+
+    `near` are the words that the heading, the title, the locator's last part or a table's header
+    add; `far` those of all the source's passages.
+    """
+    distant: dict[str, set[str]] = {}
+    for passage in passages:
+        distant.setdefault(passage.source_id, set()).update(stems(passage.text))
+    found: dict[tuple[str, int, int], Candidate] = {}
+    for passage in passages:
+        around = _around(passage)
+        doubtful = ordering_paragraphs(passage.text)
+        for span in split(passage.text):
+            near = around | stems(span.context) if span.context else around
+            far = frozenset(distant[passage.source_id])
+            ordering = any(start < span.end and span.start < end for start, end in doubtful)
+            made = _candidate(passage, span, near, far, is_ordering=ordering)
+            found.setdefault((passage.source_id, made.start, made.end), made)
+    return list(found.values())
+
+
+def held_candidates(held: Iterable[Selected]) -> list[Candidate]:
+    """Return evidence of earlier rounds as candidates, each whole as it was chosen."""
+    found = []
+    for item in held:
+        passage = Passage(
+            item.source_id, item.locator, item.title, item.text, item.start, item.end,
+            item.paragraph, item.page, item.heading, item.modified_at,
+        )  # fmt: skip
+        whole, near = Span(0, len(item.text)), _around(passage)
+        found.append(_candidate(passage, whole, near, near | stems(item.text), is_ordering=False))
+    return found
+
+
+def widened(candidate: Candidate, names: Iterable[frozenset[str]]) -> Candidate | None:
+    """Return `candidate` begun early enough to hold the `names` its passage has just before it.
+
+    `names` are sets of stems of which one is to be met. None where they stand too far away.
+    """
+    passage = candidate.passage
+    starts = [span for span in split(passage.text) if span.start < candidate.start - passage.start]
+    end = candidate.end - passage.start
+    for span in reversed(starts):
+        if end - span.start > _WIDENED:
+            return None
+        known = stems(passage.text[span.start : end])
+        if all(name & known for name in names):
+            wide = Span(span.start, end)
+            return _candidate(passage, wide, candidate.near, candidate.far, is_ordering=False)
+    return None
+
+
+def _around(passage: Passage) -> frozenset[str]:
+    place = _place_name(passage.locator)
+    return stems(f"{passage.heading}\n{passage.title or ''}\n{place}")
+
+
+def _place_name(locator: str) -> str:
+    return locator.rstrip("/").rsplit("/", 1)[-1].replace("_", " ").replace("-", " ")
+
+
+def _candidate(
+    passage: Passage, span: Span, near: frozenset[str], far: frozenset[str], *, is_ordering: bool
+) -> Candidate:
+    text = passage.text[span.start : span.end]
+    tokens = content(text)
+    return Candidate(
+        passage,
+        passage.start + span.start,
+        passage.start + span.end,
+        text,
+        frozenset(token.stem for token in tokens),
+        near,
+        far,
+        tuple(find_values(text)),
+        len(tokens),
+        is_ordering,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate as it stands for one need. `own` and `within` are shares of the terms' weight."""
+
+    candidate: Candidate
+    score: float
+    own: float
+    within: float
+    met: frozenset[str]
+    answers: bool
+
+
+class Weigher:
+    """Scores candidates for needs; holds the statistics of one pool of candidates."""
+
+    def __init__(self, pool: Sequence[Candidate]) -> None:
+        self._pool = pool
+        self._vocabulary = frozenset().union(
+            *(c.stems | c.near | c.far for c in pool)
+        )  # fmt: skip
+        self._mean = sum(c.length for c in pool) / len(pool) if pool else 1.0
+
+    def rank(self, need: Need) -> list[Scored]:
+        """Return the candidates that touch `need`, best first; ties stay in reading order."""
+        forms = {t.stem: matches(t.stem, self._vocabulary) for t in (*need.terms, *need.helpful)}
+        rarity = {term: self._rarity(found) for term, found in forms.items()}
+
+        def weigh(candidate: Candidate) -> Scored:
+            return self._score(candidate, need, forms, rarity)
+
+        kept = [item for item in map(weigh, self._pool) if item.score > 0]
+        kept.sort(key=lambda item: -item.score)
+        names = [term.stem for term in need.terms if term.is_name]
+        wide = [
+            weigh(wider)
+            for item in kept[:_WORTH_WIDENING]
+            if (missing := [forms[name] for name in names if name not in item.met])
+            and (wider := widened(item.candidate, missing))
+        ]
+        return sorted([*wide, *kept], key=lambda item: -item.score)
+
+    def _rarity(self, forms: frozenset[str]) -> float:
+        having = sum(1 for candidate in self._pool if forms & candidate.stems)
+        return math.log(1 + (len(self._pool) - having + 0.5) / (having + 0.5))
+
+    def _score(
+        self,
+        candidate: Candidate,
+        need: Need,
+        forms: Mapping[str, frozenset[str]],
+        rarity: Mapping[str, float],
+    ) -> Scored:
+        own = within = ranked = ceiling = 0.0
+        met = set()
+        damp = 2.2 / (1 + _K1 * (1 - _B + _B * candidate.length / max(self._mean, 1.0)))
+        for term in need.terms:
+            wanted = forms[term.stem]
+            ceiling += term.weight * rarity[term.stem] * 2.2
+            if wanted & candidate.stems:
+                own += term.weight
+                within += term.weight
+                ranked += term.weight * rarity[term.stem] * damp
+                met.add(term.stem)
+            elif wanted & candidate.near:
+                within += term.weight
+                ranked += 0.4 * term.weight * rarity[term.stem] * damp
+                met.add(term.stem)
+            elif wanted & candidate.far:
+                ranked += 0.2 * term.weight * rarity[term.stem] * damp
+        if own == 0:
+            return Scored(candidate, 0.0, 0.0, 0.0, frozenset(), False)
+        helped = sum(
+            1
+            for term in need.helpful
+            if forms[term.stem] & (candidate.stems | candidate.near | candidate.far)
+        )
+        total = need.total or 1.0
+        answers = holds_answer(candidate.text, need.question, need.expected, list(candidate.values))
+        score = 0.45 * ranked / (ceiling or 1.0) + 0.25 * own / total + 0.2 * within / total
+        score += 0.2 * answers * (need.expected is not Expected.OPEN) * within / total
+        score += 0.05 * min(helped, 2)
+        score *= _form_factor(candidate)
+        if candidate.is_ordering and not gives_orders(need.question):
+            score *= 0.0 if gives_orders(candidate.text) else 0.5
+        return Scored(candidate, score, own / total, within / total, frozenset(met), answers)
+
+
+def _form_factor(candidate: Candidate) -> float:
+    """Return how fit the form is for a quote: questions, headings and scraps say little."""
+    text = candidate.text
+    if text.endswith(("?", "？")):
+        return 0.35
+    if text.startswith("#") or (candidate.length < 4 and text[-1:] not in ".!。！;:|"):
+        return 0.5
+    return 1.0 if candidate.length >= 3 else 0.8
+
+
+def is_near_copy(a: Candidate, b: Candidate) -> bool:
+    """Tell whether two candidates say the same in the same words, numbers and negation included."""
+    if a.text == b.text:
+        return True
+    if a.numbers != b.numbers or not a.stems or not b.stems:
+        return False
+    shared = len(a.stems & b.stems)
+    return shared / len(a.stems | b.stems) >= _NEAR_COPY and shared >= 3
+
+
+def overlaps(a: Candidate, b: Candidate) -> bool:
+    """Tell whether two candidates are ranges of one source that share characters."""
+    return a.passage.source_id == b.passage.source_id and a.start < b.end and b.start < a.end
+
+
+def choose(
+    ranked: Sequence[Scored], need: Need, *, limit: int, two_sources: bool = False
+) -> list[Scored]:
+    """Return up to `limit` of `ranked` by maximal marginal relevance, the best first.
+
+    Stops where what is left is off the point or adds neither a term nor a second voice.
+    """
+    usable = [item for item in ranked if _is_usable(item, need)][:60]
+    chosen: list[Scored] = []
+    met: set[str] = set()
+    while usable and len(chosen) < limit:
+        best = max(usable, key=lambda item: _marginal(item, chosen, met))
+        if chosen and _marginal(best, chosen, met) < 0.55 * chosen[0].score:
+            break
+        chosen.append(best)
+        met |= best.met
+        usable = [
+            item
+            for item in usable
+            if not overlaps(item.candidate, best.candidate)
+            and not is_near_copy(item.candidate, best.candidate)
+        ]
+    if two_sources and chosen:
+        chosen = _with_second_voice(chosen, ranked, limit)
+    return chosen
+
+
+def _is_usable(item: Scored, need: Need) -> bool:
+    carrying = any(term.weight >= 1 and term.stem in item.met for term in need.terms)
+    return item.within >= RELEVANT and (carrying or len(item.met) == len(need.terms))
+
+
+def _marginal(item: Scored, chosen: Sequence[Scored], met: set[str]) -> float:
+    if not chosen:
+        return item.score
+    closest = max(_likeness(item.candidate, other.candidate) for other in chosen)
+    fresh = 0.1 * len(item.met - met)
+    elsewhere = all(
+        item.candidate.passage.locator != other.candidate.passage.locator for other in chosen
+    )
+    return item.score * (1 - 0.4 * closest) + fresh + 0.05 * elsewhere
+
+
+def _likeness(a: Candidate, b: Candidate) -> float:
+    if a.numbers != b.numbers and (a.numbers or b.numbers):
+        return 0.0
+    return len(a.stems & b.stems) / (len(a.stems | b.stems) or 1)
+
+
+def _with_second_voice(chosen: list[Scored], ranked: Sequence[Scored], limit: int) -> list[Scored]:
+    locators = {item.candidate.passage.locator for item in chosen}
+    if len(locators) > 1:
+        return chosen
+    for item in ranked:
+        is_other = item.candidate.passage.locator not in locators
+        copied = any(is_near_copy(item.candidate, other.candidate) for other in chosen)
+        if is_other and not copied and item.within >= ANCHOR and item.answers:
+            return [*chosen[: max(1, limit - 1)], item][:limit]
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far quotes answer a need: whether they do, what they leave out, and why not."""
+
+    is_covered: bool
+    uncovered: tuple[Term, ...]
+    lacks_answer: bool
+
+
+def reach(chosen: Iterable[Scored], need: Need) -> Reach:
+    """Return how far `chosen` covers `need`.
+
+    Covered: one quote holds the sort of answer and ≥60 % of the terms' weight with every name, and
+    all quotes together hold ≥75 %.
+    """
+    chosen = list(chosen)
+    met = frozenset().union(*(item.met for item in chosen))
+    names = {term.stem for term in need.terms if term.is_name}
+    anchors = [item for item in chosen if item.within >= ANCHOR and names <= item.met]
+    share = sum(term.weight for term in need.terms if term.stem in met) / (need.total or 1.0)
+    uncovered = tuple(term for term in need.terms if term.stem not in met)
+    answered = any(item.answers for item in anchors)
+    covered = answered and share >= WHOLE
+    if not covered and not uncovered and not anchors:
+        uncovered = tuple(t for t in need.terms if t.stem not in chosen[0].met) if chosen else ()
+    return Reach(covered, uncovered, bool(anchors) and not answered)
