@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flows.server_record import Place, write_private
+from flows.server_record import Place
+from state.durable import replace_file
 from state.values.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -93,12 +94,12 @@ def flush(timeout_s: float = 30.0) -> bool:
 
 
 def _write_profile(place: Place, server: "Server") -> None:
-    write_private(
-        place.folder / "profiles.toml",
+    profile = (
         'active = "assay"\n\n[profiles.assay]\n'
         f"PREFECT_API_URL = {json.dumps(server.url)}\n"
-        f"PREFECT_API_AUTH_STRING = {json.dumps(server.auth_string)}\n",
+        f"PREFECT_API_AUTH_STRING = {json.dumps(server.auth_string)}\n"
     )
+    replace_file(place.folder / "profiles.toml", profile.encode())
 
 
 def _write_logging(place: Place) -> Path:
@@ -106,9 +107,10 @@ def _write_logging(place: Place) -> Path:
     log = place.folder / "client.log"
     if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))
-    path = place.folder / "logging.yml"
+    # Not `logging.yml`, which the server, whose folder this is as well, would take for its own.
+    path = place.folder / "client-logging.yml"
     # Prefect reads YAML, of which JSON is a part, after it has replaced `$NAME`.
-    write_private(path, json.dumps(_logging(log)).replace("$", "$$"))
+    replace_file(path, json.dumps(_logging(log)).replace("$", "$$").encode())
     return path
 
 
@@ -116,6 +118,7 @@ def _logging(log: Path) -> dict[str, object]:
     to_file = {"class": "logging.FileHandler", "filename": str(log), "delay": True}
     to_api = {"class": "prefect.logging.handlers.APILogHandler", "level": "INFO"}
     runs = {"level": "INFO", "handlers": ["api"]}
+    quiet = {"level": "WARNING", "handlers": ["file"], "propagate": False}
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -127,7 +130,10 @@ def _logging(log: Path) -> dict[str, object]:
             "api": to_api,
         },
         "loggers": {
-            "prefect": {"level": "INFO", "handlers": ["file"], "propagate": False},
+            "prefect": quiet | {"level": "INFO"},
+            # They log under their own names that records are still being sent.
+            "EventsWorker": quiet,
+            "APILogWorker": quiet,
             "prefect.flow_runs": runs,
             "prefect.task_runs": runs,
             "prefect.extra": runs | {"propagate": False},

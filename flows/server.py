@@ -5,7 +5,6 @@ as long as it holds its lock (`flows.server_record`); it ends when nobody has us
 """
 
 import base64
-import fcntl
 import http.client
 import json
 import os
@@ -28,14 +27,15 @@ from flows.server_record import (
     looking,
     process_start,
     read_record,
-    wait_for_lock,
 )
+from state.locks import FileLock, holding
 from state.values.errors import RejectedError, TransientError
 
 _POLL_S = 0.05
 _GLANCE_S = 0.2
 _ASK_TIMEOUT_S = 5.0
 _SPAWN_TIMEOUT_S = 60.0
+_KILL_S = 10.0
 _MAX_SPAWNS = 2
 _LOG_LINES = 15
 _KEPT_VARIABLES = (
@@ -72,21 +72,22 @@ class PendingServer:
     def __init__(self, place: Place, *, idle_limit_s: float) -> None:
         self._place = place
         self._idle_limit_s = idle_limit_s
-        self._use: int | None = None
+        self._use = FileLock(place.use_lock)
+        self._in_use = False
         self._spawns = 0
         self._started_here = False
 
     def look(self) -> Record | None:
         """Return the record of the server; start one when none lives. Does not wait for it."""
-        if self._use is None:
-            self._use = wait_for_lock(self._place.use_lock, shared=True, wait_s=_GLANCE_S)
-        if self._use is None:  # the last server is just ending; its lock goes with it
+        if not self._in_use:
+            self._in_use = self._use.acquire(shared=True, timeout=_GLANCE_S)
+        if not self._in_use:  # the last server is just ending; its lock goes with it
             return None
         with looking(self._place):
             alive = is_locked(self._place.server_lock)
             record = read_record(self._place)
             if alive and record and record.version != version("prefect"):
-                alive = not self._end_other_version(record, self._use)
+                alive = not self._end_other_version(record)
             if not alive and self._spawns < _MAX_SPAWNS:
                 self._spawn()
                 record = read_record(self._place)
@@ -114,24 +115,20 @@ class PendingServer:
 
     def release(self) -> None:
         """Stop counting as a user of the server. May be called again."""
-        if self._use is not None:
-            os.close(self._use)
-            self._use = None
+        self._use.close()
+        self._in_use = False
 
     def _alive(self) -> bool:
         with looking(self._place):
             return is_locked(self._place.server_lock)
 
-    def _end_other_version(self, record: Record, use: int) -> bool:
+    def _end_other_version(self, record: Record) -> bool:
         """Stop the server of another Prefect unless others use it: then it serves us as well."""
         try:
-            fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _end(self._place, record, grace_s=10.0)
-        except BlockingIOError:
-            return False
+            alone = self._use.acquire(timeout=_GLANCE_S)
+            return alone and _end(self._place, record, grace_s=10.0)
         finally:
-            fcntl.flock(use, fcntl.LOCK_SH)
-        return True
+            self._in_use = self._use.acquire(shared=True, timeout=_GLANCE_S)
 
     def _spawn(self) -> None:
         self._spawns += 1
@@ -190,7 +187,14 @@ def stop_server(home: Path, *, unless_used: bool = False, grace_s: float = 10.0)
             return False
         if unless_used and _has_clients(place):
             return False
-        return _end(place, _record_of_living(place), grace_s=grace_s)
+        deadline = time.monotonic() + grace_s + _KILL_S
+        while (record := read_record(place)) is None:
+            # It has its lock and is about to write, or it is just ending by itself.
+            if not is_locked(place.server_lock, patience_s=_POLL_S):
+                return True
+            if time.monotonic() > deadline:
+                raise TransientError(f"a Prefect server lives but {place.record} is missing")
+        return _end(place, record, grace_s=grace_s)
 
 
 def server_status(home: Path) -> ServerStatus:
@@ -212,13 +216,8 @@ def in_use(home: Path) -> Iterator[None]:
     The kernel ends the use with the process, however that dies. Enter it before the server is
     started or found; a server that is just ending is waited for.
     """
-    use = wait_for_lock(Place.of(home).use_lock, shared=True, wait_s=30.0)
-    if use is None:
-        raise TransientError("the last Prefect server is still ending; try again")
-    try:
+    with holding(Place.of(home).use_lock, "the Prefect server", shared=True, timeout=30.0):
         yield
-    finally:
-        os.close(use)
 
 
 def answers(record: Record) -> bool:
@@ -247,21 +246,8 @@ def _server(record: Record, *, started_here: bool) -> Server:
 
 
 def _has_clients(place: Place) -> bool:
-    # The server itself takes the lock for an instant, twice a second.
-    use = wait_for_lock(place.use_lock, wait_s=_GLANCE_S)
-    if use is not None:
-        os.close(use)
-    return use is None
-
-
-def _record_of_living(place: Place) -> Record:
-    deadline = time.monotonic() + 5.0
-    while time.monotonic() < deadline:
-        record = read_record(place)
-        if record is not None:
-            return record
-        time.sleep(_POLL_S)  # it has taken its lock and is about to write, or is ending
-    raise TransientError(f"a Prefect server lives but {place.record} is missing; try again")
+    # With patience, since the server itself takes the lock for an instant twice a second.
+    return is_locked(place.use_lock, patience_s=_GLANCE_S)
 
 
 def _end(place: Place, record: Record, *, grace_s: float) -> bool:
@@ -270,17 +256,15 @@ def _end(place: Place, record: Record, *, grace_s: float) -> bool:
         raise RejectedError(
             f"process {record.pid} in {place.record} is not the server; nothing was stopped"
         )
-    for sign, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
+    for sign, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILL_S)):
         try:
             os.kill(record.pid, sign)
         except ProcessLookupError:
             pass  # it ended by itself; its lock tells
         except PermissionError as error:
             raise RejectedError(f"process {record.pid} belongs to another user") from error
-        freed = wait_for_lock(place.server_lock, wait_s=patience_s)
-        if freed is not None:
+        if not is_locked(place.server_lock, patience_s=patience_s):
             place.record.unlink(missing_ok=True)
-            os.close(freed)
             return True
     raise TransientError(f"the Prefect server, process {record.pid}, does not end; try again")
 

@@ -6,9 +6,11 @@ where the server will be.
 """
 
 import gc
+import math
 import os
 import secrets
 import shutil
+import signal
 import socket
 import sys
 import threading
@@ -23,9 +25,9 @@ from flows.server_record import (
     Record,
     process_start,
     read_record,
-    take_lock,
     write_record,
 )
+from state.locks import FileLock
 
 if TYPE_CHECKING:
     import uvicorn
@@ -36,7 +38,32 @@ _TICK_S = 0.5
 _SHUTDOWN_GRACE_S = 10.0
 _DRAIN_S = 3
 
+_BUSY_STATUS = 503
+_LOOKS = ("/api/admin/version", "/api/health")  # whoever asks these only looks for a server
+_SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.1, 8.0
+
+Message = MutableMapping[str, Any]
 App = Callable[..., Awaitable[None]]
+
+
+class Busy:
+    """How long a client is to wait when SQLite was locked, which it is for milliseconds.
+
+    Prefect answers 503 without saying, and its client then sleeps for two seconds. The time
+    doubles with each such answer that follows closely, so that many clients still get through.
+    """
+
+    def __init__(self) -> None:
+        self._wait_s = _SHORTEST_WAIT_S
+        self._last = -math.inf
+
+    def retry_after(self) -> tuple[bytes, bytes]:
+        """Return the header (RFC 9110 §10.2.3, with the fraction that Prefect's client takes)."""
+        now = time.monotonic()
+        close = now - self._last < 2 * self._wait_s
+        self._wait_s = min(self._wait_s * 2, _LONGEST_WAIT_S) if close else _SHORTEST_WAIT_S
+        self._last = now
+        return b"retry-after", f"{self._wait_s:.2f}".encode()
 
 
 class Activity:
@@ -44,6 +71,7 @@ class Activity:
 
     def __init__(self) -> None:
         self._last = time.monotonic()
+        self._busy = Busy()
 
     def note(self) -> None:
         """Note a use, now."""
@@ -57,9 +85,15 @@ class Activity:
     def watch(self, app: App) -> App:
         """Return `app` with each of its requests noted, so a person watching is a use too."""
 
-        async def noted(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-            self.note()
-            await app(scope, receive, send)
+        async def noted(scope: Message, receive: Any, send: Any) -> None:
+            async def send_on(message: Message) -> None:
+                if message["type"] == "http.response.start" and message["status"] == _BUSY_STATUS:
+                    message["headers"] = [*message["headers"], self._busy.retry_after()]
+                await send(message)
+
+            if scope.get("path") not in _LOOKS:
+                self.note()
+            await app(scope, receive, send_on)
 
         return noted
 
@@ -151,18 +185,19 @@ def supervise(
         activity.note()
     gc.freeze()
     gc.enable()
+    use = FileLock(place.use_lock)
     while not server.should_exit:
         time.sleep(_TICK_S)
         bound_log(place)
-        unused = take_lock(place.use_lock)
-        if unused is None:
+        if not use.acquire(timeout=0):
             activity.note()
         elif activity.idle_s >= idle_limit_s:
             # The lock stays ours until the process is gone: a new client waits for that.
             place.record.unlink(missing_ok=True)
-            server.should_exit = True
+            os.kill(os.getpid(), signal.SIGTERM)
+            break
         else:
-            os.close(unused)
+            use.release()
     time.sleep(_SHUTDOWN_GRACE_S)
     os._exit(FAILED)
 
@@ -202,7 +237,7 @@ def main(folder: str, idle_limit_s: str) -> None:
     os.close(told)
     # Collecting while modules load and migrations run costs a fifth of the start.
     gc.disable()
-    if take_lock(place.server_lock) is None:
+    if not FileLock(place.server_lock).acquire(timeout=0):
         os.write(teller, b"t")
         return
     listener, record = claim(place)

@@ -1,18 +1,13 @@
 """What Assay's own Prefect server leaves on disk: its record and its locks."""
 
-import fcntl
 import json
-import os
-import secrets
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from state.values.errors import RejectedError, TransientError
+from state.durable import create_private_folder, explained, replace_file
+from state.locks import FileLock, holding
 
-_POLL_S = 0.01
 _START_LOCK_WAIT_S = 60.0
 
 
@@ -53,14 +48,13 @@ class Place:
 
     @classmethod
     def of(cls, home: Path) -> "Place":
-        """Return the place under `home`, made when it was not there (0700)."""
+        """Return the place under `home`, made when it was not there (0700).
+
+        Raises `StorageError` when it cannot be made.
+        """
         folder = Path(home).absolute() / "prefect"
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise RejectedError(
-                f"cannot make {folder}: {error.strerror or error}; set another home for Assay"
-            ) from error
+        with explained(folder):
+            create_private_folder(folder)
         return cls(folder)
 
     @property
@@ -106,74 +100,32 @@ def read_record(place: Place) -> Record | None:
 
 def write_record(place: Place, record: Record) -> None:
     """Replace the record in one step; nobody but the owner can read it at any moment."""
-    write_private(place.record, json.dumps(asdict(record)))
+    replace_file(place.record, json.dumps(asdict(record)).encode())
 
 
-def write_private(path: Path, text: str) -> None:
-    """Replace the file at `path` in one step, readable by its owner only."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+def is_locked(path: Path, *, patience_s: float = 0.0) -> bool:
+    """Tell whether somebody holds the lock `path`, and goes on holding it for `patience_s`.
+
+    A look is a short hold itself: look under the start lock.
+    """
+    lock = FileLock(path)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def take_lock(path: Path, *, shared: bool = False) -> int | None:
-    """Return a descriptor that holds the lock, or None when somebody else does. Never waits."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def is_locked(path: Path) -> bool:
-    """Tell whether somebody holds the lock. A look is a short hold: look under the start lock."""
-    descriptor = take_lock(path)
-    if descriptor is not None:
-        os.close(descriptor)
-    return descriptor is None
-
-
-def wait_for_lock(path: Path, *, shared: bool = False, wait_s: float) -> int | None:
-    """Return a descriptor that holds the lock, or None when `wait_s` were not enough."""
-    deadline = time.monotonic() + wait_s
-    while True:
-        descriptor = take_lock(path, shared=shared)
-        if descriptor is not None or time.monotonic() > deadline:
-            return descriptor
-        time.sleep(_POLL_S)
-
-
-@contextmanager
-def looking(place: Place) -> Iterator[None]:
-    """Hold the start lock. Raises `TransientError` when its holder keeps it for a minute."""
-    descriptor = wait_for_lock(place.start_lock, wait_s=_START_LOCK_WAIT_S)
-    if descriptor is None:
-        raise TransientError(
-            f"{place.start_lock} has been held for {_START_LOCK_WAIT_S:.0f} s by a process that"
-            " starts or stops the Prefect server; end that process and try again"
-        )
-    try:
-        yield
+        return not lock.acquire(timeout=patience_s)
     finally:
-        os.close(descriptor)
+        lock.close()
+
+
+def looking(place: Place) -> AbstractContextManager[None]:
+    """Hold the start lock. Raises `StorageError` when its holder keeps it for a minute."""
+    return holding(place.start_lock, f"{place.start_lock}", timeout=_START_LOCK_WAIT_S)
 
 
 def process_start(pid: int) -> str:
-    """Return the kernel's start time of `pid`, or "" when there is no such process or no /proc."""
+    """Return the kernel's start time of `pid`, or "" when it does not run or there is no /proc."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    # proc(5): the name, field 2, may hold spaces and brackets; field 22 is the start time.
-    return stat.rpartition(")")[2].split()[19]
+    # proc(5): field 2, the name, may hold spaces and brackets; then the state, and 22 is the start.
+    facts = stat.rpartition(")")[2].split()
+    return "" if facts[0] in "ZX" else facts[19]
