@@ -63,10 +63,7 @@ class LocalFolder:
     async def refresh(self) -> None:
         """Bring the index up to date. Raises `InvalidRequest` for a root without a document."""
         async with self._turn:
-            opened = await self._shelf.refresh(self._open, progress=self._progress)
-            self._require_documents(opened)
-            self._open = opened
-            self._looked_at = time.monotonic()
+            await self._refresh()
 
     async def search(self, query: str, *, cursor: str | None = None, limit: int = 6) -> SearchPage:
         """Return a page of the documents that match `query`, at most 200 in all.
@@ -76,11 +73,18 @@ class LocalFolder:
         start = _position(cursor)
         if limit < 1:
             raise InvalidRequest(f"limit is {limit}; ask for at least one hit.")
-        if self._open is None or time.monotonic() - self._looked_at >= self._rescan_s:
-            await self.refresh()
-        opened = self._open
-        assert opened is not None  # noqa: S101 - refresh sets it or raises
+        async with self._turn:
+            opened = self._open
+            if opened is None or time.monotonic() - self._looked_at >= self._rescan_s:
+                opened = await self._refresh()
         return await to_thread.run_sync(self._page, opened, query, start, limit)
+
+    async def _refresh(self) -> OpenIndex:
+        opened = await self._shelf.refresh(self._open, progress=self._progress)
+        self._require_documents(opened)
+        self._open = opened
+        self._looked_at = time.monotonic()
+        return opened
 
     def _page(self, opened: OpenIndex, query: str, start: int, limit: int) -> SearchPage:
         wanted = understand(query)
