@@ -1,23 +1,23 @@
 """The errors of the memory.
 
-    TransientError
-    └── StorageError        the disk refused (full, read-only, short write); the ledger is unchanged
-    RejectedError
-    ├── NotFound            no such run, artifact or interaction
-    ├── Refused             an event that the rules of its run do not allow
-    │   ├── Conflict        same call id with other input, or the run has moved past what was expected
-    │   ├── Fenced          a driver that no longer holds the lease tried to write
-    │   └── BudgetExceeded  the reservation does not fit what is left
-    ├── LeaseHeld           another process executes this run
-    ├── CorruptLedger       recorded history does not check out; nothing of the run is exposed
-    ├── IntegrityError      bytes of an artifact are not those that were recorded
-    └── Withheld            the bytes were deleted on purpose (`assay forget`)
+ObstructedError (a TransientError)
+└── StorageError        the disk refused (full, read-only, short write); the ledger is unchanged
+RejectedError
+├── NotFound            no such run, artifact or interaction
+├── Refused             an event that the rules of its run do not allow
+│   ├── Conflict        same call id with other input, or the run has moved past what was expected
+│   ├── Fenced          a driver that no longer holds the lease tried to write
+│   └── BudgetExceeded  the reservation does not fit what is left
+├── LeaseHeld           another process executes this run
+├── CorruptLedger       recorded history does not check out; nothing of the run is exposed
+├── IntegrityError      bytes of an artifact are not those that were recorded
+└── Withheld            the bytes were deleted on purpose (`assay forget`)
 """
 
-from state.values.errors import RejectedError, TransientError
+from state.values.errors import ObstructedError, RejectedError
 
 
-class StorageError(TransientError):
+class StorageError(ObstructedError):
     """The disk refused; what was acknowledged before is intact and nothing was half written."""
 
     code = "STORAGE"

@@ -188,7 +188,7 @@ class RunFold:
         return replays(state, draft)
 
 
-def _apply(run: Run, event: Event, envelope: Envelope) -> Run:  # noqa: PLR0911, PLR0912 - one case an event
+def _apply(run: Run, event: Event, envelope: Envelope) -> Run:  # noqa: PLR0912 - one case an event
     at = envelope.time
     match event:
         case RunQueued():
@@ -210,9 +210,7 @@ def _apply(run: Run, event: Event, envelope: Envelope) -> Run:  # noqa: PLR0911,
         case RunCancelled():
             return replace(run, status="cancelled", reason=event.reason, ended_at=at)
         case RunFailed():
-            return replace(
-                run, status="failed", code=event.code, reason=event.message, ended_at=at
-            )
+            return replace(run, status="failed", code=event.code, reason=event.message, ended_at=at)
         case RunCompleted():
             return _run_completed(run, event, at)
         case StageStarted():
@@ -322,14 +320,14 @@ def _effect(
     return replace(run, effects=run.effects.set(call_id, effect), spent=spent)
 
 
-def _review(
-    run: Run, event: ReviewRequested | ReviewAnswered | ReviewRefused, at: str
-) -> Run:
+def _review(run: Run, event: ReviewRequested | ReviewAnswered | ReviewRefused, at: str) -> Run:
     match event:
         case ReviewRequested():
             return replace(run, reviews=reviews.request(run.reviews, event, at))
         case ReviewAnswered():
-            answered = reviews.answer(run.reviews, event, at, cancelling=run.cancel_reason is not None)
+            answered = reviews.answer(
+                run.reviews, event, at, cancelling=run.cancel_reason is not None
+            )
             if event.action != "cancel":
                 return replace(run, reviews=answered)
             return replace(

@@ -16,8 +16,8 @@ from state.research_events import (
     RecordedConflict,
     RecordedRow,
     ResearchArtifactRecorded,
-    ResearchCheckpointRecorded,
     ResearchChecklistUpdated,
+    ResearchCheckpointRecorded,
     ResearchClaimRecorded,
     ResearchCompleted,
     ResearchCoverageAssessed,
@@ -191,7 +191,9 @@ def _refuse_unless(condition: object, code: str, message: str) -> None:
 def _known_artifacts(research: Research, ids: tuple[str, ...]) -> None:
     for id_ in ids:
         _refuse_unless(
-            id_ in research.artifacts, "UNKNOWN_ARTIFACT", f"there is no artifact {id_!r} in this run"
+            id_ in research.artifacts,
+            "UNKNOWN_ARTIFACT",
+            f"there is no artifact {id_!r} in this run",
         )
 
 
@@ -410,7 +412,9 @@ def _evidence(research: Research, event: ResearchEvidenceAccepted) -> Research:
 def _known_evidence(research: Research, ids: tuple[str, ...]) -> None:
     for id_ in ids:
         _refuse_unless(
-            id_ in research.evidence, "UNKNOWN_EVIDENCE", f"there is no evidence {id_!r} in this run"
+            id_ in research.evidence,
+            "UNKNOWN_EVIDENCE",
+            f"there is no evidence {id_!r} in this run",
         )
 
 

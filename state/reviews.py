@@ -30,9 +30,7 @@ class Review:
         )
 
 
-def request(
-    reviews: tuple[Review, ...], event: ReviewRequested, at: str
-) -> tuple[Review, ...]:
+def request(reviews: tuple[Review, ...], event: ReviewRequested, at: str) -> tuple[Review, ...]:
     """Return the reviews with a new live request."""
     if reviews and reviews[-1].answer is None:
         raise Refused(f"{reviews[-1].interaction_id!r} is not answered yet", code="REVIEW_OPEN")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from prefect import task
 
-from adapters.models.port import Answer, Assessment, AssessInput, Researcher, Selected
+from adapters.models.port import Answer, AssessInput, Assessment, Researcher, Selected
 from adapters.search.ranking import rank_passages
 from state.values.evidence import Conflict, Coverage, CoverageRow, Passage
 from tasks.policy import POLICY
@@ -71,7 +71,9 @@ def accept(assessment: Assessment, given: AssessInput, texts: Mapping[str, str])
     """
     known = {subquestion.id for subquestion in given.plan.subquestions}
     selected = tuple(
-        choice for choice in assessment.selected if choice.subquestion_id in known and _holds(choice, texts)
+        choice
+        for choice in assessment.selected
+        if choice.subquestion_id in known and _holds(choice, texts)
     )
     selected = _within_limit(selected, given)
     by_id = {choice.id: choice for choice in selected}
@@ -142,7 +144,9 @@ def _row(
         said, gap = Coverage.GAP, gap or "a conflict was named but not shown by two sources"
     elif said is Coverage.COVERED and not ids:
         said, gap = Coverage.GAP, "no quote was found"
-    elif said is Coverage.COVERED and given.cross_check and len({by_id[i].locator for i in ids}) < 2:  # noqa: PLR2004 - two origins
+    elif (
+        said is Coverage.COVERED and given.cross_check and len({by_id[i].locator for i in ids}) < 2
+    ):
         said, gap = Coverage.GAP, "only one source states this, and two were asked for"
     query = " ".join((row.next_query if row else "").split())[:100]
     if query in given.used_queries or said is Coverage.COVERED:

@@ -52,7 +52,9 @@ def claim_status(
     quotes = [evidence[id_] for id_ in claim.evidence_ids if id_ in evidence]
     origins = {quote.locator for quote in quotes}
     texts = {" ".join(quote.text.split()).casefold() for quote in quotes}
-    return ClaimStatus.CORROBORATED if min(len(origins), len(texts)) > 1 else ClaimStatus.SINGLE_SOURCE
+    return (
+        ClaimStatus.CORROBORATED if min(len(origins), len(texts)) > 1 else ClaimStatus.SINGLE_SOURCE
+    )
 
 
 @task(name="check", task_run_name="check {turn.section}", **POLICY)

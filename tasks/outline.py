@@ -30,9 +30,7 @@ async def make_outline(
             said.get(key, OutlineItem(key, title, "")),
             section=key,
             title=title,
-            evidence_ids=tuple(
-                dict.fromkeys(id_ for id_ in said[key].evidence_ids if id_ in known)
-            )
+            evidence_ids=tuple(dict.fromkeys(id_ for id_ in said[key].evidence_ids if id_ in known))
             if key in said
             else (),
         )

@@ -10,19 +10,17 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.tasks import exponential_backoff
 
-from state.errors import StorageError
-from state.values.errors import TransientError
+from state.values.errors import ObstructedError, TransientError
 
 RETRIES = 2
 
 
-async def is_transient(task: "Task[..., Any]", run: TaskRun, state: "State[Any]") -> bool:
+def is_transient(task: "Task[..., Any]", run: TaskRun, state: "State[Any]") -> bool:
     """Tell whether a failed attempt may be repeated: only for errors that say so.
 
-    A disk that is full stays full for the next seconds; that ends the run, resumable.
+    A disk that is full stays full for the next seconds: an `ObstructedError` ends the run, resumable.
     """
-    problem = await state.aresult(raise_on_failure=False)
-    return isinstance(problem, TransientError) and not isinstance(problem, StorageError)
+    return isinstance(state.data, TransientError) and not isinstance(state.data, ObstructedError)
 
 
 POLICY: dict[str, Any] = {

@@ -35,7 +35,9 @@ def accept_draft(draft: SectionDraft, given: WriteInput) -> SectionDraft:
                 lost += 1
                 continue
             count += 1
-            claims.append(Claim(f"{given.section}-{count}", given.section, text, ids[:MAX_CITATIONS]))
+            claims.append(
+                Claim(f"{given.section}-{count}", given.section, text, ids[:MAX_CITATIONS])
+            )
         remark = " ".join(paragraph.remark.split())
         if claims:
             paragraphs.append(Paragraph(tuple(claims), "", paragraph.heading))

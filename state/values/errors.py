@@ -1,9 +1,10 @@
 """The base of Assay's errors. The first split is the one a caller acts on.
 
-    AssayError
-    ├── TransientError      the same call may succeed later
-    └── RejectedError       the same call gives the same answer
-        └── InvalidRequest  what the caller asked for is wrong, and the message says how to mend it
+AssayError
+├── TransientError      the same call may succeed later
+│   └── ObstructedError when a person has mended something: the run is interrupted, resumable
+└── RejectedError       the same call gives the same answer
+└── InvalidRequest  what the caller asked for is wrong, and the message says how to mend it
 """
 
 
@@ -41,6 +42,15 @@ class TransientError(AssayError):
     """The same call may succeed later."""
 
     code = "TRANSIENT"
+
+
+class ObstructedError(TransientError):
+    """Something outside is in the way; when a person has mended it, the same run goes on.
+
+    Not retried by itself, and never recorded as the outcome of a step.
+    """
+
+    code = "OBSTRUCTED"
 
 
 class RejectedError(AssayError):

@@ -45,7 +45,9 @@ def check_plan(plan: Plan) -> None:
     if plan.clarification and plan.subquestions:
         problems.append("it asks for a clarification and has subquestions; it can have one only")
     if not plan.clarification and not 1 <= len(plan.subquestions) <= MAX_SUBQUESTIONS:
-        problems.append(f"it has {len(plan.subquestions)} subquestions; 1 to {MAX_SUBQUESTIONS} are needed")
+        problems.append(
+            f"it has {len(plan.subquestions)} subquestions; 1 to {MAX_SUBQUESTIONS} are needed"
+        )
     ids = [subquestion.id for subquestion in plan.subquestions]
     if len(set(ids)) != len(ids):
         problems.append("two subquestions have the same id")

@@ -1,0 +1,1 @@
+"""How a report leaves Assay: functions from a report to text, pure and with no state."""

@@ -1,0 +1,239 @@
+"""Audit: walk a run's chain again, from report to archived bytes, with no network and no model.
+
+report → citation → quote → text → bytes → source → event. The text is made again from the bytes by
+the same extractor, so that "the archive contains this quote" rests on the bytes alone.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+
+from adapters.documents.port import Converter
+from flows.wiring import Desk
+from state.artifacts import Artifacts
+from state.errors import NotFound
+from state.projection import Run
+from state.research_events import ArtifactRole, ResearchArtifactRecorded
+from state.research_projection import Research
+from state.values.errors import AssayError
+from state.values.ids import content_hash
+
+Standing = Literal["verified", "failed", "withheld"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that does not check out: what it is about, what is wrong, and what it means."""
+
+    about: str
+    problem: str
+
+
+@dataclass(slots=True)
+class Audit:
+    """The outcome of walking one run's chain. `ok` when nothing failed; withheld is no failure."""
+
+    run_id: str
+    citations: int = 0
+    citations_verified: int = 0
+    sources: int = 0
+    sources_rederived: int = 0
+    withheld: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether everything that can be checked checks out."""
+        return not self.findings
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the audit for programs."""
+        return {**asdict(self), "ok": self.ok}
+
+
+async def audit_run(desk: Desk, run_id: str) -> Audit:
+    """Return what walking the chain of `run_id` finds; never raises for what it finds.
+
+    Raises `NotFound` for a run there is not and `CorruptLedger` when its journal does not check out.
+    """
+    run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
+    if run.position == 0:
+        raise NotFound(f"there is no run {run_id!r}; 'assay runs' lists them")
+    audit = Audit(run_id)
+    if run.research is None:
+        return audit
+    texts = await _check_sources(audit, desk, run, run.research)
+    _check_evidence(audit, run.research, texts)
+    _check_derived(audit, desk.artifacts, run, run.research)
+    if run.research.completed:
+        _check_report(audit, desk, run, run.research, texts)
+    return audit
+
+
+async def _check_sources(audit: Audit, desk: Desk, run: Run, research: Research) -> dict[str, str]:
+    """Return the archived text of each source that checks out, by its id."""
+    texts: dict[str, str] = {}
+    converter = desk.converter()
+    limit = anyio.Semaphore(desk.settings.conversions_at_once)
+
+    async def one(source: ResearchArtifactRecorded) -> None:
+        async with limit:
+            text = await _source_text(audit, desk.artifacts, run, source, converter)
+            if text is not None:
+                texts[source.artifact_id] = text
+
+    try:
+        async with anyio.create_task_group() as group:
+            for source in research.sources:
+                group.start_soon(one, source)
+    finally:
+        await converter.aclose()
+    audit.sources = len(research.sources)
+    return texts
+
+
+async def _source_text(
+    audit: Audit,
+    artifacts: Artifacts,
+    run: Run,
+    source: ResearchArtifactRecorded,
+    converter: Converter,
+) -> str | None:
+    about = f"source {source.locator}"
+    raw = _body(audit, artifacts, run, source.content_hash, about)
+    if source.rendition is None:
+        return None
+    archived = _body(audit, artifacts, run, source.rendition.text_hash, f"text of {about}")
+    if raw is None or archived is None:
+        return None
+    made = await converter.convert(raw, name=source.locator, media_type=source.media_type)
+    document = made.document
+    rendition = source.rendition
+    if document is None:
+        audit.findings.append(Finding(about, f"cannot be read again: {made.reason}"))
+    elif (document.extractor, document.extractor_version) != (
+        rendition.extractor,
+        rendition.extractor_version,
+    ):
+        audit.remarks.append(
+            f"{about}: its text was made by {rendition.extractor} {rendition.extractor_version}, "
+            f"which is not here; the text's hash checks out, but it was not made again"
+        )
+    elif content_hash(document.text) != rendition.text_hash:
+        audit.findings.append(Finding(about, "the archived text is not what its bytes say"))
+        return None
+    else:
+        audit.sources_rederived += 1
+    return archived.decode()
+
+
+def _body(audit: Audit, artifacts: Artifacts, run: Run, address: str, about: str) -> bytes | None:
+    try:
+        return artifacts.get(address)
+    except AssayError as error:
+        if address in run.withheld:
+            audit.withheld += 1
+            audit.remarks.append(f"{about}: withheld ({run.withheld[address]})")
+        else:
+            audit.findings.append(Finding(about, error.message))
+        return None
+
+
+def _check_evidence(audit: Audit, research: Research, texts: dict[str, str]) -> None:
+    for id_ in research.evidence_order:
+        event = research.evidence[id_]
+        text = texts.get(event.quote.source_id)
+        if text is not None:
+            quote = text[event.quote.start : event.quote.end]
+            if content_hash(quote) != event.quote_hash:
+                problem = "the archived text does not hold this quote at its place"
+                audit.findings.append(Finding(f"evidence {id_}", problem))
+
+
+def _check_derived(audit: Audit, artifacts: Artifacts, run: Run, research: Research) -> None:
+    for id_ in research.artifact_order:
+        artifact = research.artifacts[id_]
+        if artifact.role is not ArtifactRole.SOURCE:
+            _body(
+                audit, artifacts, run, artifact.content_hash, f"{artifact.role} {artifact.name!r}"
+            )
+
+
+# ---- the report
+
+
+def _check_report(
+    audit: Audit, desk: Desk, run: Run, research: Research, texts: dict[str, str]
+) -> None:
+    bodies = {
+        artifact.name: _body(audit, desk.artifacts, run, artifact.content_hash, artifact.name)
+        for artifact in research.of_role(ArtifactRole.REPORT)
+    }
+    _check_published(audit, desk.reports / run.run_id, run, bodies)
+    structured = bodies.get("report.json")
+    if structured is None:
+        return
+    content = json.loads(structured)["content"]
+    for citation in content["citations"]:
+        audit.citations += 1
+        standing, problem = _citation_standing(citation, research, run, texts)
+        audit.citations_verified += standing == "verified"
+        if standing == "failed":
+            audit.findings.append(Finding(f"citation [{citation['number']}]", problem))
+    _check_claims(audit, content, research)
+
+
+def _check_published(audit: Audit, folder: Path, run: Run, bodies: dict[str, bytes | None]) -> None:
+    if run.status != "completed":
+        return
+    for name, body in bodies.items():
+        path = folder / name
+        if body is None:
+            continue
+        if not path.exists():
+            audit.remarks.append(f"{path} is gone; 'assay resume {run.run_id}' publishes it again")
+        elif path.read_bytes() != body:
+            audit.findings.append(Finding(str(path), "differs from the report that was sealed"))
+
+
+def _citation_standing(
+    citation: dict[str, Any], research: Research, run: Run, texts: dict[str, str]
+) -> tuple[Standing, str]:
+    event = research.evidence.get(citation["evidence_id"])
+    source = research.artifacts.get(citation["source_id"])
+    if event is None or source is None or source.rendition is None:
+        return "failed", "the ledger knows no such evidence or source"
+    if event.quote.source_id != citation["source_id"]:
+        return "failed", "it names another source than its evidence"
+    place = (event.quote.start, event.quote.end, source.content_hash, source.rendition.text_hash)
+    said = (citation["start"], citation["end"], citation["content_hash"], citation["text_hash"])
+    if place != said:
+        return "failed", "its place differs from the one that was recorded"
+    text = texts.get(citation["source_id"])
+    if text is None:
+        gone = {source.content_hash, source.rendition.text_hash} & set(run.withheld)
+        return ("withheld", "") if gone else ("failed", "its source does not check out")
+    if text[citation["start"] : citation["end"]] != citation["quote"]:
+        return "failed", "the archived text does not hold this quote at its place"
+    return "verified", ""
+
+
+def _check_claims(audit: Audit, content: dict[str, Any], research: Research) -> None:
+    numbers = [citation["number"] for citation in content["citations"]]
+    used: set[int] = set()
+    for claim in content["claims"]:
+        about = f"claim {claim['id']}"
+        used.update(claim["citations"])
+        recorded = research.claims.get(claim["id"])
+        if recorded is None or recorded.text_hash != content_hash(claim["text"]):
+            audit.findings.append(Finding(about, "its words are not those that were recorded"))
+        if not claim["citations"]:
+            audit.findings.append(Finding(about, "it cites nothing"))
+    for number in sorted(used - set(numbers)):
+        audit.findings.append(Finding(f"citation [{number}]", "it is cited and does not exist"))
+    for number in sorted(set(numbers) - used):
+        audit.findings.append(Finding(f"citation [{number}]", "no claim cites it"))

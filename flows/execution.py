@@ -1,0 +1,141 @@
+"""From lease to end: takes a run up, and records how its execution ended, whatever happened."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import anyio
+
+from flows.step import CancelRequested, Driver, Turn, driving
+from flows.wiring import Desk
+from state.errors import Fenced
+from state.events import (
+    Event,
+    Holder,
+    RunCancelled,
+    RunFailed,
+    RunInterrupted,
+    RunLeased,
+    RunResumed,
+    RunStarted,
+    draft,
+)
+from state.projection import Run
+from state.values.errors import AssayError, ObstructedError, RejectedError
+
+INTERRUPTED = "WORKFLOW_INTERRUPTED"
+FAILED = "WORKFLOW_EXECUTION_ERROR"
+_OF_THE_ENGINE = ("prefect", "httpx", "httpcore", "anyio", "websockets")
+
+
+class WaitingForPerson(RejectedError):
+    """The run waits for an answer; nothing more can be done until it is given."""
+
+    code = "WAITING"
+
+
+@dataclass(slots=True)
+class Ending:
+    """How an execution ended; `error` is what ended it, if anything did."""
+
+    status: Literal["running", "waiting", "interrupted", "cancelled", "failed"] = "running"
+    error: BaseException | None = None
+
+
+@asynccontextmanager
+async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending]]:
+    """Hold the lease of `run_id` for the block and record how the block ended.
+
+    Waiting, cancelling, and what a person can mend are swallowed and said in `Ending`; a person's
+    Ctrl-C and unexpected errors are recorded and raised on. Raises `LeaseHeld` when another process
+    executes the run, and `RejectedError` when it has ended.
+    """
+    with await anyio.to_thread.run_sync(desk.ledger.lease, run_id):
+        run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
+        if run.is_terminal:
+            raise RejectedError(f"run {run_id!r} is {run.status}", code="TERMINAL")
+        driver = await _begin(run, desk)
+        ending = Ending()
+        async with driving(driver):
+            try:
+                yield driver, ending
+            except BaseException as error:
+                with anyio.CancelScope(shield=True):
+                    ending.error = error
+                    await _end(driver, ending, error)
+                if not isinstance(error, AssayError):
+                    raise
+
+
+async def _begin(run: Run, desk: Desk) -> Driver:
+    parent = await _parent(run, desk)
+    epoch = run.epoch + 1
+    holder = Holder(pid=os.getpid(), host=socket.gethostname())
+    events: list[Event] = []
+    if run.status == "running":
+        reason = "the process that executed the run is gone"
+        events.append(RunInterrupted(code=INTERRUPTED, reason=reason))
+    events.append(RunLeased(epoch=epoch, holder=holder))
+    if run.status == "queued":
+        events.append(RunStarted())
+    elif run.status != "waiting" or run.live_review is None:
+        events.append(RunResumed())
+    receipt = await anyio.to_thread.run_sync(
+        lambda: desk.ledger.append(
+            run.run_id, [draft(event) for event in events], expected_position=run.position
+        )
+    )
+    return Driver(desk, receipt.state, epoch, parent=parent)
+
+
+async def _parent(run: Run, desk: Desk) -> Run | None:
+    if run.retry_of is None:
+        return None
+    return await anyio.to_thread.run_sync(
+        desk.ledger.project, run.retry_of.run_id, run.retry_of.position
+    )
+
+
+async def _end(driver: Driver, ending: Ending, error: BaseException) -> None:
+    match error:
+        case WaitingForPerson():
+            ending.status = "waiting"
+            return
+        case CancelRequested():
+            ending.status = "cancelled"
+            event: Event = RunCancelled(reason=error.message[:4000])
+        case _ if is_resumable(error):
+            ending.status = "interrupted"
+            event = RunInterrupted(code=INTERRUPTED, reason=_why(error))
+        case _:
+            ending.status = "failed"
+            code = error.code if isinstance(error, AssayError) else FAILED
+            event = RunFailed(code=code[:80], message=_why(error))
+    await _record_end(driver, event, error)
+
+
+async def _record_end(driver: Driver, event: Event, error: BaseException) -> None:
+    try:
+        await driver.record(Turn("ending", driver.epoch), event)
+    except (ObstructedError, RejectedError) as second:
+        # Without this event the run reads as interrupted all the same, since its lease is free.
+        error.add_note(f"and the end could not be recorded: {second.message}")
+
+
+def is_resumable(error: BaseException) -> bool:
+    """Tell whether the same run can go on once the reason is gone: Ctrl-C, disk, engine, policy."""
+    if isinstance(error, (KeyboardInterrupt, asyncio.CancelledError, ObstructedError, Fenced)):
+        return True
+    return type(error).__module__.partition(".")[0] in _OF_THE_ENGINE
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, AssayError):
+        return error.message[:4000]
+    if isinstance(error, (KeyboardInterrupt, asyncio.CancelledError)):
+        return "interrupted from outside"
+    return f"{type(error).__name__}: {error}"[:4000]

@@ -1,0 +1,64 @@
+"""What a report says about its own making, computed from the ledger and never by a researcher."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from flows.knowledge import Knowledge
+from state.values.claims import Verdict
+from state.values.evidence import Coverage
+from state.values.report import ReportClaim
+
+_STOPPED = {
+    "coverage-complete": "every subquestion was covered",
+    "no-progress": "a further round had nothing new to search for, or found nothing new",
+    "round-budget": "the last allowed round was over",
+    "search-budget": "no search was left",
+    "page-budget": "no page was left to read",
+    "model-budget": "the remaining model calls were kept for writing",
+    "deadline": "the time for new research was over",
+}
+
+
+def method_remarks(
+    knowledge: Knowledge,
+    claims: Sequence[ReportClaim],
+    dropped: Sequence[ReportClaim],
+    researcher: str,
+    scope: str,
+) -> list[str]:
+    """Return the paragraphs of the section on method and verification."""
+    rows = knowledge.assessment.rows
+    covered = sum(row.coverage is Coverage.COVERED for row in rows)
+    searches = sum(len(entry.queries) for entry in knowledge.rounds)
+    remarks = [
+        f"Researcher: {researcher}; scope {scope}. {_count(searches, 'search', 'searches')} in "
+        f"{_count(knowledge.number, 'round')}; {_count(len(knowledge.sources), 'source')} read and "
+        f"archived. Research stopped because {_STOPPED.get(knowledge.stop or '', knowledge.stop)}.",
+        f"{covered} of {len(rows)} subquestions are covered. {_verdicts(claims, dropped)}",
+    ]
+    if researcher == "extractive":
+        remarks.append(
+            "The extractive researcher uses no language model: it quotes, and draws no conclusion."
+        )
+    if dropped:
+        reasons = "; ".join(f"{claim.id}: {claim.verdict}, {claim.reason}" for claim in dropped)
+        remarks.append(f"Left out because not supported: {reasons}.")
+    remarks += [
+        "Every quote is an exact range of an archived text, bound to its hash and its extractor; "
+        "`assay verify` walks the chain again, with no network and no model.",
+        "The research type claims no special data or expertise. The time a source was fetched is "
+        "not the time it was published. Distinct origins prove neither independence nor truth.",
+    ]
+    return remarks
+
+
+def _verdicts(claims: Sequence[ReportClaim], dropped: Sequence[ReportClaim]) -> str:
+    counts = Counter(claim.verdict for claim in (*claims, *dropped))
+    if not counts:
+        return "The report makes no claim."
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return f"Claims checked against their quotes: {said}."
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,158 @@
+"""Research: from a question to a report whose every claim is tied to a verified quote.
+
+1. Plan: one to three subquestions. When asked for, a person approves, revises, replaces or cancels
+   the plan before anything is searched.
+2. Knowledge base, in rounds until every subquestion is covered or a limit is reached:
+   a. search what is still open, by queries frozen before the first is made;
+   b. read what was found: bytes are archived first, then their text;
+   c. assess: accept exact quotes as evidence, fill the coverage matrix, name conflicts and gaps;
+   d. check the round itself, write down what is open, and record a checkpoint.
+3. Report writing, from the archive only: an outline, one section at a time, every claim checked
+   against its quotes; then the report and the handoff, sealed together.
+4. Publish once: identical bytes pass, different bytes are refused.
+
+Each step is durable (`flows.step`): run again, the flow takes what had settled from the ledger.
+"""
+
+from prefect import flow
+
+from adapters.models.port import PlanInput
+from flows.execution import Ending, take_up
+from flows.knowledge import Knowledge
+from flows.review import ask_person, plan_of_answer
+from flows.rounds import decide_stop, research_round
+from flows.step import Driver, Held, Turn, executing
+from flows.wiring import Tools, open_desk
+from flows.writing import check_claims, outline_report, publish_report, seal_report, write_sections
+from state.events import RunCompleted
+from state.projection import Run
+from state.research_events import PlannedSubquestion, ResearchPlanRecorded, ResearchStopDecided
+from state.values.claims import AnswerStatus
+from state.values.money import Usage
+from state.values.plan import Plan
+from tasks.plan import plan as plan_task
+
+
+@flow(name="research", flow_run_name="research {run_id}", persist_result=False)
+async def research(run_id: str) -> str:
+    """Carry the recorded run `run_id` to its end, from wherever it stands; return its status."""
+    desk = open_desk()
+    async with take_up(run_id, desk) as (driver, ending):
+        tools = desk.tools(driver.research.started.request.sources)
+        try:
+            plan = await agree_on_plan(driver, tools)
+            if plan.clarification:
+                await ask_back(driver)
+            else:
+                knowledge = await knowledge_base(run_id, Held((plan, tools)))
+                await report_writing(run_id, Held((knowledge, tools)))
+        finally:
+            await tools.converter.aclose()
+    return _status(driver.run, ending)
+
+
+async def agree_on_plan(driver: Driver, tools: Tools) -> Plan:
+    """Return the plan to carry out; with a review, the one that a person approved."""
+    request = driver.research.started.request
+    asking = PlanInput(
+        request.question, request.audience, request.boundaries, request.research_type
+    )
+    async with driver.stage("planning"):
+        plan = await draft_plan(driver, tools, asking, version=1)
+    version = asked = 1
+    while request.plan_review and not plan.clarification:
+        answer = await ask_person(driver, plan, version=version, asked=asked)
+        if answer.action == "approve":
+            break
+        version, asked = version + 1, asked + 1
+        if answer.action == "replace":
+            plan = plan_of_answer(answer)
+            await record_plan(driver, plan, version, "replaced")
+            break
+        asking = PlanInput(
+            request.question,
+            request.audience,
+            request.boundaries,
+            request.research_type,
+            feedback=answer.feedback,
+            previous=plan,
+        )
+        plan = await draft_plan(driver, tools, asking, version=version)
+    driver.stop_here("plan")
+    return plan
+
+
+async def draft_plan(driver: Driver, tools: Tools, asking: PlanInput, *, version: int) -> Plan:
+    """Return version `version` of the plan, recorded."""
+    researcher = tools.researcher
+    turn = Turn("planning", version)
+    cost = Usage(model_calls=int(researcher.uses_model))
+    plan = await driver.step(turn, plan_task, asking, Plan, reserve=cost, researcher=researcher)
+    await record_plan(driver, plan, version, "revised" if asking.feedback else "planned")
+    return plan
+
+
+async def record_plan(driver: Driver, plan: Plan, version: int, origin: str) -> None:
+    """Record version `version` of the plan."""
+    event = ResearchPlanRecorded.model_validate(
+        {
+            "version": version,
+            "origin": origin,
+            "goal": plan.goal,
+            "subquestions": [
+                PlannedSubquestion(id=s.id, question=s.question, query=s.query)
+                for s in plan.subquestions
+            ],
+            "clarification": plan.clarification,
+            "plan_hash": plan.hash,
+        }
+    )
+    await driver.record(Turn("planning", version), event)
+
+
+async def ask_back(driver: Driver) -> None:
+    """End the run with the question that has to be put back; nothing was searched."""
+    await driver.record(
+        Turn("planning"),
+        ResearchStopDecided(round=0, reason="clarification"),
+        RunCompleted(answer_status=AnswerStatus.CLARIFICATION, stop_reason="clarification"),
+    )
+
+
+@flow(
+    name="knowledge base",
+    flow_run_name="knowledge base of {run_id}",
+    persist_result=False,
+    validate_parameters=False,
+)
+async def knowledge_base(run_id: str, held: Held[tuple[Plan, Tools]]) -> Knowledge:
+    """Research in rounds until the subquestions are covered or a limit is reached."""
+    driver, (plan, tools) = executing(), held.value
+    async with driver.stage("knowledge_base"):
+        knowledge = Knowledge(plan)
+        while (stop := await decide_stop(driver, knowledge, tools)) is None:
+            knowledge = await research_round(driver, knowledge, tools)
+            driver.stop_here("round")
+    return knowledge.stopped(stop)
+
+
+@flow(
+    name="report writing",
+    flow_run_name="report of {run_id}",
+    persist_result=False,
+    validate_parameters=False,
+)
+async def report_writing(run_id: str, held: Held[tuple[Knowledge, Tools]]) -> None:
+    """Write, check, seal and publish the report, from the archive only."""
+    driver, (knowledge, tools) = executing(), held.value
+    async with driver.stage("report_writing"):
+        outline = await outline_report(driver, knowledge, tools)
+        drafts = await write_sections(driver, knowledge, outline, tools)
+        checks = await check_claims(driver, knowledge, drafts, tools)
+        report = await seal_report(driver, knowledge, drafts, checks, tools)
+    driver.stop_here("report")
+    await publish_report(driver, report)
+
+
+def _status(run: Run, ending: Ending) -> str:
+    return run.status if ending.status == "running" else ending.status

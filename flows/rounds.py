@@ -1,0 +1,418 @@
+"""One round of the knowledge base: what is searched, read and assessed, and what is written down."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+import anyio
+
+from adapters.models.port import AssessInput, Assessment, Selected
+from adapters.search.port import SearchPage
+from flows.archive import archive_inventory, record_note, record_sources
+from flows.knowledge import Knowledge
+from flows.step import Driver, Turn, in_order
+from flows.wiring import Tools
+from state.research_events import (
+    InspectedRef,
+    RecordedConflict,
+    RecordedQuote,
+    RecordedRow,
+    ResearchChecklistUpdated,
+    ResearchCheckpointRecorded,
+    ResearchCoverageAssessed,
+    ResearchEvidenceAccepted,
+    ResearchReadingFrozen,
+    ResearchScheduleFrozen,
+    ResearchSourceSkipped,
+    ResearchStepRecorded,
+    ResearchStopDecided,
+    ScheduledQuery,
+    StopReason,
+)
+from state.values.errors import RejectedError
+from state.values.evidence import Coverage
+from state.values.ids import content_hash
+from state.values.money import Usage
+from state.values.report import Failure, RoundEntry
+from tasks.assess import assess as assess_task
+from tasks.assess import choose_passages
+from tasks.read import Reading, ReadInput
+from tasks.read import read as read_task
+from tasks.search import SearchInput
+from tasks.search import search as search_task
+from tasks.self_check import open_items
+
+MAX_EVIDENCE = 8
+CALLS_KEPT_FOR_WRITING = 5
+
+
+# ---- whether to go on
+
+
+async def decide_stop(driver: Driver, knowledge: Knowledge, tools: Tools) -> StopReason | None:
+    """Return why no further round begins, or None. Decided once, and recorded when it is a stop."""
+    research = driver.research
+    number = knowledge.number
+    if number + 1 in research.schedules:
+        return None
+    if research.stop is not None and research.stop.round == number:
+        return research.stop.reason
+    reason = stop_reason(driver, knowledge, tools, driver.desk.now())
+    if reason is not None:
+        event = ResearchStopDecided(round=number, reason=reason)
+        await driver.record(Turn("knowledge_base", max(number, 1)), event)
+    return reason
+
+
+def stop_reason(
+    driver: Driver, knowledge: Knowledge, tools: Tools, now: datetime
+) -> StopReason | None:
+    """Return the first reason to stop that holds, in the contract's order."""
+    budgets = driver.research.started.request.budgets
+    spent = driver.run.spent
+    rows = knowledge.assessment.rows
+    covered = bool(rows) and all(row.coverage is Coverage.COVERED for row in rows)
+    last = knowledge.rounds[-1] if knowledge.rounds else None
+    elapsed = now - datetime.fromisoformat(driver.run.started_at)
+    calls_left = budgets.max_model_calls - spent.model_calls
+    checks: tuple[tuple[bool, StopReason], ...] = (
+        (covered, "coverage-complete"),
+        (knowledge.number >= budgets.max_rounds, "round-budget"),
+        (last is not None and last.round > 1 and last.new_evidence == 0, "no-progress"),
+        (elapsed.total_seconds() >= budgets.research_seconds, "deadline"),
+        (tools.researcher.uses_model and calls_left < CALLS_KEPT_FOR_WRITING, "model-budget"),
+        (spent.searches >= budgets.max_searches, "search-budget"),
+        (spent.pages >= budgets.max_read_pages, "page-budget"),
+        (not next_queries(knowledge), "no-progress"),
+    )
+    return next((reason for holds, reason in checks if holds), None)
+
+
+def next_queries(knowledge: Knowledge) -> tuple[ScheduledQuery, ...]:
+    """Return the queries not used yet: the plan's, or those that the last assessment asks for."""
+    if not knowledge.rounds:
+        wanted = [(s.id, s.query) for s in knowledge.plan.subquestions]
+    else:
+        first = {s.id: s.query for s in knowledge.plan.subquestions}
+        rows = [row for row in knowledge.assessment.rows if row.coverage is not Coverage.COVERED]
+        wanted = [(row.subquestion_id, row.next_query) for row in rows]
+        wanted += [(row.subquestion_id, first[row.subquestion_id]) for row in rows]
+    fresh: dict[str, ScheduledQuery] = {}
+    for subquestion_id, query in wanted:
+        if query.strip() and query not in knowledge.used_queries and query not in fresh:
+            fresh[query] = ScheduledQuery(subquestion_id=subquestion_id, query=query)
+    return tuple(fresh.values())
+
+
+# ---- the round
+
+
+async def research_round(driver: Driver, knowledge: Knowledge, tools: Tools) -> Knowledge:
+    """Search, read and assess once; record what came of it; return the knowledge after it."""
+    turn = Turn("knowledge_base", knowledge.number + 1)
+    queries = await freeze_schedule(driver, turn, knowledge)
+    pages, search_failures = await search_all(driver, turn, queries, tools)
+    locators, omitted = await freeze_reading(driver, turn, knowledge, pages)
+    readings, read_failures = await read_all(driver, turn, locators, tools)
+    added, duplicates = await record_sources(driver, turn, knowledge, readings)
+    after = replace(
+        knowledge,
+        sources=(*knowledge.sources, *added),
+        used_queries=(*knowledge.used_queries, *[entry.query for entry in queries]),
+        failures=(*knowledge.failures, *search_failures, *read_failures, *duplicates),
+        omitted=tuple(dict.fromkeys((*knowledge.omitted, *omitted))),
+    )
+    await record_failures(driver, turn, (*search_failures, *read_failures, *duplicates))
+    if not after.source_ids:
+        after = replace(after, inventory=await archive_inventory(driver, turn, tools))
+    assessment = await assess_round(driver, turn, after, queries, tools)
+    return await close_round(driver, turn, after, assessment, queries, locators)
+
+
+async def freeze_schedule(
+    driver: Driver, turn: Turn, knowledge: Knowledge
+) -> tuple[ScheduledQuery, ...]:
+    """Return the round's searches, recorded before the first is made."""
+    frozen = driver.research.schedules.get(turn.round)
+    if frozen is None:
+        budgets = driver.research.started.request.budgets
+        left = budgets.max_searches - driver.run.spent.searches
+        queries = next_queries(knowledge)[: min(budgets.max_queries, left)]
+        frozen = ResearchScheduleFrozen(round=turn.round, queries=queries)
+        await driver.record(turn, frozen)
+    return frozen.queries
+
+
+async def search_all(
+    driver: Driver, turn: Turn, queries: Sequence[ScheduledQuery], tools: Tools
+) -> tuple[list[SearchPage], list[Failure]]:
+    """Search all `queries` at once; a search that failed gives an empty page and a `Failure`."""
+    provider = tools.search
+    inputs = [SearchInput(entry.query, entry.subquestion_id, provider.name) for entry in queries]
+    calls = [
+        partial(
+            driver.step, turn, search_task, given, SearchPage,
+            reserve=Usage(searches=1), provider=provider,
+        )
+        for given in inputs
+    ]  # fmt: skip
+    results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
+    pages, failures = [], []
+    for given, result in zip(inputs, results, strict=True):
+        if isinstance(result, RejectedError):
+            failures.append(Failure("search", given.query, result.code, result.message))
+        else:
+            pages.append(result)
+    return pages, failures
+
+
+async def freeze_reading(
+    driver: Driver, turn: Turn, knowledge: Knowledge, pages: Sequence[SearchPage]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what the round reads and what it leaves out, recorded before anything is opened."""
+    frozen = driver.research.readings.get(turn.round)
+    if frozen is None:
+        budgets = driver.research.started.request.budgets
+        left = budgets.max_read_pages - driver.run.spent.pages
+        seen = {source.reading.locator for source in knowledge.sources}
+        seen |= {failure.target for failure in knowledge.failures}
+        found = choose_reading(pages, seen)
+        limit = max(0, min(budgets.max_pages, left))
+        frozen = ResearchReadingFrozen(
+            round=turn.round, locators=found[:limit], omitted=found[limit:]
+        )
+        await driver.record(turn, frozen)
+    return frozen.locators, frozen.omitted
+
+
+def choose_reading(pages: Sequence[SearchPage], seen: set[str]) -> tuple[str, ...]:
+    """Return the locators to read, best first: the queries take turns, nothing seen, none twice."""
+    found: dict[str, None] = {}
+    for rank in range(max((len(page.hits) for page in pages), default=0)):
+        for page in pages:
+            if rank < len(page.hits) and page.hits[rank].locator not in seen:
+                found[page.hits[rank].locator] = None
+    return tuple(found)
+
+
+async def read_all(
+    driver: Driver, turn: Turn, locators: Sequence[str], tools: Tools
+) -> tuple[list[Reading], list[Failure]]:
+    """Read all `locators` at once; one that cannot be read stops none of the others."""
+    calls = [
+        partial(
+            driver.step, turn, read_task, ReadInput(locator), Reading,
+            reserve=Usage(pages=1), reader=tools.reader, converter=tools.converter,
+            artifacts=driver.desk.artifacts, now=driver.desk.now,
+        )
+        for locator in locators
+    ]  # fmt: skip
+    results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
+    readings, failures = [], []
+    for locator, result in zip(locators, results, strict=True):
+        if isinstance(result, RejectedError):
+            failures.append(Failure("read", locator, result.code, result.message))
+        else:
+            readings.append(result)
+    return readings, failures
+
+
+async def record_failures(driver: Driver, turn: Turn, failures: Sequence[Failure]) -> None:
+    """Record everything that gave no source, with its reason."""
+    await driver.record(
+        turn,
+        *(
+            ResearchSourceSkipped.model_validate(
+                {
+                    "round": turn.round,
+                    "stage": failure.stage,
+                    "locator": failure.target,
+                    "code": failure.code[:80],
+                    "reason": failure.reason[:2000],
+                }
+            )
+            for failure in failures
+        ),
+    )
+
+
+async def assess_round(
+    driver: Driver,
+    turn: Turn,
+    knowledge: Knowledge,
+    queries: Sequence[ScheduledQuery],
+    tools: Tools,
+) -> Assessment:
+    """Return what the evidence says after this round, every quote found in the archive."""
+    request = driver.research.started.request
+    asked = [s.question for s in knowledge.plan.subquestions]
+    passages = [passage for source in knowledge.sources for passage in source.passages]
+    given = AssessInput(
+        plan=knowledge.plan,
+        round=turn.round,
+        passages=await anyio.to_thread.run_sync(
+            choose_passages, [*asked, *[entry.query for entry in queries]], passages
+        ),
+        held=knowledge.assessment.selected,
+        used_queries=knowledge.used_queries,
+        cross_check=request.cross_check,
+        max_evidence=MAX_EVIDENCE,
+        per_subquestion=request.scope == "deep",
+    )
+    return await driver.step(
+        turn,
+        assess_task,
+        given,
+        Assessment,
+        reserve=Usage(model_calls=int(tools.researcher.uses_model)),
+        researcher=tools.researcher,
+        texts={source.source_id: source.text for source in knowledge.sources},
+    )
+
+
+# ---- what is written down
+
+
+async def close_round(
+    driver: Driver,
+    turn: Turn,
+    knowledge: Knowledge,
+    assessment: Assessment,
+    queries: Sequence[ScheduledQuery],
+    locators: Sequence[str],
+) -> Knowledge:
+    """Record evidence, note, coverage, the research step and the checkpoint of this round."""
+    held = {choice.id for choice in knowledge.assessment.selected}
+    fresh = [choice for choice in assessment.selected if choice.id not in held]
+    by_id = {source.source_id: source.reading for source in knowledge.sources}
+    await driver.record(turn, *_accepted(turn, fresh, by_id))
+    note = await record_note(driver, turn, knowledge, assessment)
+    await driver.record(turn, _coverage(turn, assessment, len(fresh)))
+    entry = RoundEntry(
+        turn.round, tuple(query.query for query in queries), tuple(locators), len(fresh)
+    )
+    after = replace(
+        knowledge,
+        assessment=assessment,
+        rounds=(*knowledge.rounds, entry),
+        notes=(*knowledge.notes, note),
+    )
+    await driver.record(
+        turn, _research_step(driver, turn, after, queries), *_checklist(driver, after)
+    )
+    await driver.record(turn, _checkpoint(turn, after))
+    return after
+
+
+def _accepted(
+    turn: Turn, fresh: Sequence[Selected], readings: Mapping[str, Reading]
+) -> list[ResearchEvidenceAccepted]:
+    return [
+        ResearchEvidenceAccepted(
+            evidence_id=choice.id,
+            subquestion_id=choice.subquestion_id,
+            round=turn.round,
+            quote=RecordedQuote(
+                source_id=choice.source_id,
+                text_hash=readings[choice.source_id].text_hash,
+                extractor=readings[choice.source_id].extractor,
+                extractor_version=readings[choice.source_id].extractor_version,
+                start=choice.start,
+                end=choice.end,
+                paragraph=choice.paragraph,
+                page=choice.page,
+            ),
+            quote_hash=content_hash(choice.text),
+        )
+        for choice in fresh
+    ]
+
+
+def _coverage(turn: Turn, assessment: Assessment, fresh: int) -> ResearchCoverageAssessed:
+    return ResearchCoverageAssessed(
+        round=turn.round,
+        rows=tuple(
+            RecordedRow(
+                subquestion_id=row.subquestion_id,
+                coverage=row.coverage,
+                evidence_ids=row.evidence_ids,
+                gap=row.gap,
+                next_query=row.next_query,
+            )
+            for row in assessment.rows
+        ),
+        missing=assessment.missing,
+        conflicts=tuple(
+            RecordedConflict(
+                subquestion_id=conflict.subquestion_id,
+                evidence_ids=conflict.evidence_ids,
+                difference=conflict.difference,
+            )
+            for conflict in assessment.conflicts
+        ),
+        new_evidence=fresh,
+    )
+
+
+def _research_step(
+    driver: Driver, turn: Turn, knowledge: Knowledge, queries: Sequence[ScheduledQuery]
+) -> ResearchStepRecorded:
+    request = driver.research.started.request
+    entry = knowledge.rounds[-1]
+    ids = {source.reading.locator: source.source_id for source in knowledge.sources}
+    read = [locator for locator in entry.read if locator in ids]
+    return ResearchStepRecorded.model_validate(
+        {
+            "step_id": f"round-{turn.round}",
+            "kind": "local_exploration" if request.sources else "web_research",
+            "status": "completed",
+            "objective": f"Round {turn.round}: {knowledge.plan.goal}"[:2000],
+            "summary": f"{len(queries)} searches, {len(read)} of {len(entry.read)} sources read, "
+            f"{entry.new_evidence} new quotes.",
+            "stopping_condition": "every scheduled search made and every chosen source read",
+            "expected_evidence": "exact quotes that answer a subquestion",
+            "roots": request.sources[:50],
+            "keywords": [query.query for query in queries],
+            "evidence_artifact_ids": [knowledge.notes[-1]],
+            "inspected_refs": [
+                InspectedRef.model_validate(
+                    {
+                        "kind": "url" if "://" in locator else "file",
+                        "locator": locator,
+                        "source_artifact_id": ids[locator],
+                    }
+                )
+                for locator in read[:200]
+            ],
+        }
+    )
+
+
+def _checklist(driver: Driver, knowledge: Knowledge) -> list[ResearchChecklistUpdated]:
+    """Report that every item is being worked on, once, in the first round."""
+    if knowledge.number > 1:
+        return []
+    items = driver.research.profile.checklist
+    return [
+        ResearchChecklistUpdated.model_validate({"item_id": i, "status": "in_progress"})
+        for i in items
+    ]
+
+
+def _checkpoint(turn: Turn, knowledge: Knowledge) -> ResearchCheckpointRecorded:
+    rows = knowledge.assessment.rows
+    covered = sum(row.coverage is Coverage.COVERED for row in rows)
+    items = open_items(
+        knowledge.plan, knowledge.assessment, [source.source_id for source in knowledge.sources]
+    )
+    return ResearchCheckpointRecorded(
+        checkpoint_id=f"round-{turn.round}",
+        round=turn.round,
+        stage="knowledge_base",
+        summary=f"{covered} of {len(rows)} subquestions covered by "
+        f"{len(knowledge.assessment.selected)} quotes from {len(knowledge.sources)} sources.",
+        open_questions=tuple(item[:1000] for item in items[:50]),
+        next_steps=tuple(f"search: {entry.query}" for entry in next_queries(knowledge)[:50]),
+        artifact_ids=knowledge.notes[-1:],
+    )

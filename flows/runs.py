@@ -1,0 +1,320 @@
+"""Runs as a library: start, resume, retry, cancel and read them, from any Python program.
+
+    from flows.runs import ask, open_desk
+    result = ask(open_desk(), "What is …?", sources=["notes/"])
+
+Nothing here imports Prefect until a run is executed.
+"""
+
+import asyncio
+import getpass
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from flows.wiring import Desk, at_desk, open_desk
+from state.envelope import Refs
+from state.errors import LeaseHeld, NotFound, Refused
+from state.events import (
+    Ancestor,
+    Event,
+    Limits,
+    RunCancelled,
+    RunCancelRequested,
+    RunInterrupted,
+    RunQueued,
+    draft,
+)
+from state.projection import Run
+from state.request import ResearchRequest, make_request
+from state.research_events import ArtifactRole, ResearchStarted
+from state.values.errors import InvalidRequest, RejectedError
+
+__all__ = [
+    "RunResult",
+    "ask",
+    "cancel",
+    "execute",
+    "make_request",
+    "new_run_id",
+    "open_desk",
+    "principal",
+    "read_result",
+    "request_of",
+    "retry",
+    "submit",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run came to. `coverage` is the share of subquestions covered, 0 to 1.
+
+    `claims` and `citations` are those of the report, `report` maps file names to paths; all empty
+    before the report is sealed.
+    """
+
+    run_id: str
+    status: str
+    answer_status: str
+    stop_reason: str
+    coverage: float
+    claims: list[dict[str, Any]] = field(default_factory=list)
+    citations: list[dict[str, Any]] = field(default_factory=list)
+    report: dict[str, str] = field(default_factory=dict)
+    usage: dict[str, int] = field(default_factory=dict)
+    duration_s: float = 0.0
+    code: str = ""
+    reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result for programs."""
+        return asdict(self)
+
+
+def principal() -> str:
+    """Return the operating system's user, in the form a policy names principals."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", getpass.getuser())[:80] or "unknown"
+
+
+def new_run_id(now: datetime) -> str:
+    """Return a fresh run id: when, and four random digits."""
+    return f"{now:%Y%m%d-%H%M%S}-{uuid4().hex[:4]}"
+
+
+def request_of(
+    desk: Desk,
+    question: str,
+    *,
+    sources: Sequence[str | Path],
+    run_id: str | None = None,
+    scope: str = "standard",
+    limits: Mapping[str, int | None] | None = None,
+    **options: Any,
+) -> ResearchRequest:
+    """Return the request to answer `question` from `sources`; `options` as in `ResearchRequest`.
+
+    Raises `InvalidRequest` when the question is empty, a source is missing or unreadable, or a
+    limit is outside its scope's range.
+    """
+    paths = [_source(Path(source)) for source in sources]
+    if not paths:
+        raise InvalidRequest("name at least one folder or file to research, with --sources")
+    return make_request(
+        id=run_id or new_run_id(desk.now()),
+        principal=options.pop("principal", None) or principal(),
+        question=question,
+        sources=tuple(dict.fromkeys(paths)),
+        scope=scope,
+        limits=limits,
+        **options,
+    )
+
+
+def _source(path: Path) -> str:
+    try:
+        return str(path.expanduser().resolve(strict=True))
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidRequest(f"source {str(path)!r}: {reason}") from error
+
+
+def submit(desk: Desk, request: ResearchRequest) -> Run:
+    """Record `request` as a queued run, once: the same request again is the same run.
+
+    Raises `InvalidRequest` when the run id is taken by another request, and `ObstructedError`
+    (PERMISSION_DENIED) when the policy does not allow it.
+    """
+    desk.policy.authorise(request)
+    existing = desk.ledger.project(request.id)
+    if existing.position:
+        if existing.fingerprint != request.fingerprint:
+            raise InvalidRequest(
+                f"run {request.id!r} was started with another request; use a new --run-id"
+            )
+        return existing
+    return _queue(desk, request, task_id=request.id, attempt=1, retry_of=None)
+
+
+def _queue(
+    desk: Desk, request: ResearchRequest, *, task_id: str, attempt: int, retry_of: Ancestor | None
+) -> Run:
+    budgets = request.budgets
+    queued = RunQueued(
+        kind="research",
+        task_id=task_id,
+        attempt=attempt,
+        fingerprint=request.fingerprint,
+        requested_by=request.principal,
+        limits=Limits(
+            searches=budgets.max_searches,
+            pages=budgets.max_read_pages,
+            model_calls=budgets.max_model_calls,
+        ),
+        retry_of=retry_of,
+    )
+    started = ResearchStarted(
+        objective=request.question, scope=request.scope, profile=request.profile, request=request
+    )
+    refs = Refs(turn_id="start/1", call_id="start/1/run_queued")
+    drafts = [draft(queued, refs), draft(started, Refs("start/1", "start/1/research_started"))]
+    return desk.ledger.append(request.id, drafts, expected_position=0).state
+
+
+def execute(desk: Desk, run_id: str) -> RunResult:
+    """Carry the run to its end, or to where it waits; return what it came to.
+
+    A completed run is authorised and published again, with nothing done twice. Raises `NotFound`,
+    `LeaseHeld` when another process executes it, and `RejectedError` when it failed or was
+    cancelled before. Prefect must be configured (see `flows.engine`).
+    """
+    run = existing_run(desk, run_id)
+    if run.status == "completed":
+        return republish(desk, run)
+    if run.is_terminal:
+        raise RejectedError(
+            f"run {run_id!r} is {run.status}; 'assay retry {run_id}' goes on in a new run",
+            code="TERMINAL",
+        )
+    from flows.research import research
+
+    with at_desk(desk):
+        asyncio.run(research(run_id))
+    return read_result(desk, run_id)
+
+
+def ask(desk: Desk, question: str, *, sources: Sequence[str | Path], **options: Any) -> RunResult:
+    """Answer `question` from `sources`, start to end, on Assay's own Prefect server."""
+    from flows.engine import engine_for
+
+    request = request_of(desk, question, sources=sources, **options)
+    run = submit(desk, request)
+    with engine_for(desk.settings):
+        return execute(desk, run.run_id)
+
+
+def existing_run(desk: Desk, run_id: str) -> Run:
+    """Return the run; raises `NotFound` when there is none."""
+    run = desk.ledger.project(run_id)
+    if run.position == 0:
+        raise NotFound(f"there is no run {run_id!r}; 'assay runs' lists them")
+    return run
+
+
+def republish(desk: Desk, run: Run) -> RunResult:
+    """Authorise a completed run again and put its report back where it belongs."""
+    from flows.writing import write_manifest
+    from tasks.publish import PublishInput, publish_files
+
+    if run.research:
+        desk.policy.authorise(run.research.started.request)
+        files = tuple(
+            (artifact.name, artifact.content_hash)
+            for artifact in run.research.of_role(ArtifactRole.REPORT)
+        )
+        if files:
+            publish_files(PublishInput(str(desk.reports / run.run_id), files), desk.artifacts)
+            write_manifest(desk.reports, run)
+    return read_result(desk, run.run_id)
+
+
+def retry(desk: Desk, run_id: str) -> Run:
+    """Queue a new run that goes on from a failed or cancelled one; nothing settled is repaid."""
+    parent = existing_run(desk, run_id)
+    if parent.status not in ("failed", "cancelled"):
+        raise InvalidRequest(
+            f"run {run_id!r} is {parent.status}; only a failed or cancelled run is retried"
+            + ("; 'assay resume' goes on with it" if not parent.is_terminal else "")
+        )
+    if parent.research is None:
+        raise Refused(f"run {run_id!r} is no research run", code="KIND")
+    attempt = parent.attempt + 1
+    new_id = f"{parent.task_id[:110]}-attempt-{attempt}"
+    request = parent.research.started.request.model_copy(update={"id": new_id})
+    existing = desk.ledger.project(new_id)
+    if existing.position:
+        return existing
+    desk.policy.authorise(request)
+    ancestor = Ancestor(run_id=run_id, position=parent.position, hash=parent.head_hash)
+    return _queue(desk, request, task_id=parent.task_id, attempt=attempt, retry_of=ancestor)
+
+
+def cancel(desk: Desk, run_id: str, reason: str) -> Run:
+    """Ask for the run's end; where nobody executes it, end it.
+
+    A live run notices at its next step. Raises `RejectedError` when it has already ended.
+    """
+    run = existing_run(desk, run_id)
+    if run.is_terminal:
+        raise RejectedError(f"run {run_id!r} is already {run.status}", code="TERMINAL")
+    event = RunCancelRequested(reason=reason or "cancelled", by=principal())
+    desk.ledger.append(run_id, [draft(event)])
+    try:
+        with desk.ledger.lease(run_id, command="assay cancel"):
+            run = desk.ledger.project(run_id)
+            if run.is_terminal:
+                return run
+            ended: list[Event] = [RunCancelled(reason=event.reason)]
+            return desk.ledger.append(run_id, [draft(each) for each in ended]).state
+    except LeaseHeld:
+        return desk.ledger.project(run_id)
+
+
+def mark_interrupted(desk: Desk, run_id: str) -> bool:
+    """Record that a running run whose process is gone was interrupted; tell whether it was one."""
+    run = desk.ledger.project(run_id)
+    if run.status != "running" or desk.ledger.holder(run_id) is not None:
+        return False
+    try:
+        with desk.ledger.lease(run_id, command="assay recovery"):
+            run = desk.ledger.project(run_id)
+            if run.status != "running":
+                return False
+            reason = "the process that executed the run is gone"
+            event = RunInterrupted(code="WORKFLOW_INTERRUPTED", reason=reason)
+            desk.ledger.append(run_id, [draft(event)], expected_position=run.position)
+            return True
+    except (LeaseHeld, Refused):
+        return False
+
+
+def read_result(desk: Desk, run_id: str) -> RunResult:
+    """Return what is known of the run now, from the ledger and the archive alone."""
+    run = existing_run(desk, run_id)
+    research = run.research
+    content: dict[str, Any] = {}
+    report: dict[str, str] = {}
+    if research and research.completed:
+        for artifact in research.of_role(ArtifactRole.REPORT):
+            if artifact.name == "report.json":
+                content = json.loads(desk.artifacts.get(artifact.content_hash))["content"]
+            report[artifact.name] = str(desk.reports / run_id / artifact.name)
+        report["manifest.json"] = str(desk.reports / run_id / "manifest.json")
+    usage = {name: value for name, value in asdict(run.spent).items()}
+    return RunResult(
+        run_id=run_id,
+        status=run.status,
+        answer_status=run.answer_status,
+        stop_reason=run.stop_reason,
+        coverage=round(research.coverage, 4) if research else 0.0,
+        claims=content.get("claims", []),
+        citations=content.get("citations", []),
+        report=report if run.status == "completed" else {},
+        usage=usage,
+        duration_s=_duration(run),
+        code=run.code,
+        reason=run.cancel_reason or run.reason if run.status != "completed" else "",
+    )
+
+
+def _duration(run: Run) -> float:
+    if not run.started_at:
+        return 0.0
+    began = datetime.fromisoformat(run.started_at)
+    ended = datetime.fromisoformat(run.ended_at or run.updated_at)
+    return round((ended - began).total_seconds(), 3)

@@ -1,0 +1,39 @@
+"""Assay's settings: environment variables with the prefix ASSAY_."""
+
+from pathlib import Path
+
+import platformdirs
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from state.request import explain
+from state.values.errors import InvalidRequest
+
+
+class Settings(BaseSettings):
+    """What can be set; every limit has a default that suits one person's machine."""
+
+    model_config = SettingsConfigDict(env_prefix="ASSAY_", extra="ignore")
+
+    home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_path("assay")))
+    steps_at_once: int = Field(default=4, ge=1, le=64)
+    conversions_at_once: int = Field(default=2, ge=1, le=16)
+    server_start_timeout_s: float = Field(default=120.0, gt=0)
+    server_idle_minutes: float = Field(default=30.0, gt=0)
+    sql_timeout_s: float = Field(default=30.0, gt=0)
+    gc_grace_hours: float = Field(default=24.0, ge=0)
+
+    @property
+    def cache(self) -> Path:
+        """Return the folder of what can be made again."""
+        return self.home / "cache"
+
+
+def load_settings() -> Settings:
+    """Return the settings; raises `InvalidRequest` naming the variable that is wrong."""
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        names = ", ".join(f"ASSAY_{str(problem['loc'][0]).upper()}" for problem in error.errors())
+        raise InvalidRequest(f"check the setting {names}: {explain(error)}") from error
+    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})

@@ -1,0 +1,331 @@
+"""The durable step: look up, reserve, do, settle; and the driver that executes one run.
+
+    await driver.step(turn, task, given, kind) returns the recorded outcome if there is one. Else it
+    records the reservation, awaits the Prefect task, archives the outcome and records that it
+    settled. Only the driver appends steps, under one lock a run and the epoch of its lease.
+
+So a crash, a wait for a person, another machine and a plain retry are one code path: the flow runs
+again from its beginning and every step that had settled answers from the ledger.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Generic, TypeVar
+
+import anyio
+from prefect import Task
+from prefect.client.schemas.objects import State
+from prefect.context import FlowRunContext
+from pydantic import TypeAdapter
+
+from adapters.models.port import Answer
+from flows.wiring import Desk, StopAfter
+from state.effects import Effect
+from state.envelope import Draft, Refs
+from state.errors import BudgetExceeded
+from state.events import (
+    EffectFailed,
+    EffectReserved,
+    EffectSettled,
+    Event,
+    Spend,
+    StageCompleted,
+    StageStarted,
+    draft,
+)
+from state.projection import Run, replays
+from state.research_projection import Research
+from state.values.errors import AssayError, ObstructedError, RejectedError
+from state.values.ids import artifact_id, canonical_json, sha256_hex, step_call_id
+from state.values.money import Usage
+
+T = TypeVar("T")
+G = TypeVar("G")
+
+_executing: ContextVar["Driver"] = ContextVar("executing")
+
+
+class Held(Generic[T]):
+    """A value for a sub-flow that Prefect shall neither validate, copy nor record.
+
+    It has no fields that an encoder could walk, so that Prefect shows `<Held>` in its place.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+
+class StepFailed(RejectedError):
+    """A step ended in a recorded failure; it is not repeated."""
+
+
+class CancelRequested(RejectedError):
+    """Somebody wants the run to end."""
+
+    code = "CANCELLED"
+
+
+class StopAsked(ObstructedError):
+    """The run is left where it is because that was asked for; it can be resumed."""
+
+    code = "STOPPED"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A stage and a round of it, counted from 1."""
+
+    stage: str
+    round: int = 1
+
+    @property
+    def id(self) -> str:
+        """Return the turn id of an event's refs."""
+        return f"{self.stage}/{self.round}"
+
+    def artifact_id(self, run: Run, call: str) -> str:
+        """Return the id of the artifact that `call` of this turn records.
+
+        It names the first run of the family, so that a retry finds what its parent recorded.
+        """
+        return artifact_id(run.task_id, self.id, call)
+
+
+class Driver:
+    """Executes one run, holding its lease under `epoch`."""
+
+    def __init__(self, desk: Desk, run: Run, epoch: int, *, parent: Run | None = None) -> None:
+        self.desk = desk
+        self.epoch = epoch
+        self._run = run
+        self._parent = parent
+        self._lock = asyncio.Lock()
+
+    @property
+    def run(self) -> Run:
+        """Return the run as of the last append or look."""
+        return self._run
+
+    @property
+    def research(self) -> Research:
+        """Return the research of a research run."""
+        research = self._run.research
+        if research is None:
+            raise RejectedError(f"run {self._run.run_id!r} has not started", code="NOT_STARTED")
+        return research
+
+    async def step(
+        self,
+        turn: Turn,
+        task: Task[..., Any],
+        given: G,
+        kind: type[T],
+        *,
+        reserve: Usage = Usage(),  # noqa: B008 - frozen
+        **tools: object,
+    ) -> T:
+        """Return the outcome of `task(given, **tools)`, from the ledger if it settled before.
+
+        `kind` is the type of the answer's value. Raises `StepFailed` with the recorded code when
+        it failed for good, `BudgetExceeded` when `reserve` does not fit, `CancelRequested`, and
+        `ObstructedError` (the disk, say) for what a person has to mend.
+        """
+        call_id = step_call_id(turn.id, task.name, _jsonable(given))
+        known = await self._known(turn, task.name, call_id)
+        if known is None:
+            known = await self._perform(turn, task, given, kind, call_id, reserve, tools)
+        if known.state == "failed":
+            raise StepFailed(known.message, code=known.code)
+        body = await anyio.to_thread.run_sync(self.desk.artifacts.get, known.outcome_hash)
+        adapter: TypeAdapter[T] = TypeAdapter(kind)
+        return adapter.validate_json(body)
+
+    async def record(self, turn: Turn, *events: Event) -> None:
+        """Append `events` of this turn, each once however often this is called.
+
+        The call id of an event is made of its turn, type and identity: so the same fact is never
+        recorded twice, and another fact in its place is refused.
+        """
+        drafts = [draft(event, self._refs(turn, _event_call(turn, event))) for event in events]
+        fresh = [made for made in drafts if not replays(self._run, made)]
+        if fresh:
+            await self._append(fresh)
+
+    @asynccontextmanager
+    async def stage(self, name: str) -> AsyncIterator[Turn]:
+        """Record that the stage `name` starts, and that it ended when the block did not raise."""
+        turn = Turn(name)
+        await self.record(turn, StageStarted(stage=name))
+        yield turn
+        await self.record(turn, StageCompleted(stage=name))
+
+    def stop_here(self, point: StopAfter) -> None:
+        """Raise `StopAsked` when the run is to be left at this point."""
+        if self.desk.stop_after == point:
+            raise StopAsked(f"stopped after the {point}, as asked")
+
+    async def look(self) -> Run:
+        """Fold what others appended meanwhile; raise `CancelRequested` if they want an end."""
+        async with self._lock:
+            self._run = await anyio.to_thread.run_sync(self.desk.ledger.project, self._run.run_id)
+        if self._run.cancel_reason is not None:
+            raise CancelRequested(self._run.cancel_reason)
+        return self._run
+
+    def archive(self, data: bytes) -> str:
+        """Keep `data` and return its content hash."""
+        return self.desk.artifacts.put(data)
+
+    async def _known(self, turn: Turn, verb: str, call_id: str) -> Effect | None:
+        effect = self._run.effects.get(call_id)
+        if effect and effect.state != "reserved":
+            return effect
+        inherited = self._parent.effects.get(call_id) if self._parent else None
+        if inherited is None or inherited.state != "settled" or self._parent is None:
+            return None
+        event = EffectSettled(
+            epoch=self.epoch,
+            verb=verb,
+            stage=turn.stage,
+            round=turn.round,
+            outcome_hash=inherited.outcome_hash,
+            reused_from=self._parent.run_id,
+        )
+        await self._append([draft(event, self._refs(turn, call_id))])
+        return self._run.effects[call_id]
+
+    async def _perform(
+        self,
+        turn: Turn,
+        task: Task[..., Any],
+        given: object,
+        kind: Any,
+        call_id: str,
+        reserve: Usage,
+        tools: dict[str, object],
+    ) -> Effect:
+        await self.look()
+        if self._run.research:
+            self.desk.policy.authorise(self._run.research.started.request)
+        await self._reserve(turn, task.name, call_id, given, reserve)
+        began = monotonic()
+        state: State[Any] = await task(given, **tools, return_state=True)
+        answer = await state.aresult(raise_on_failure=False)
+        refs = self._refs(turn, call_id, str(state.state_details.task_run_id))
+        duration = round((monotonic() - began) * 1000)
+        ended: Event
+        if isinstance(answer, Answer):
+            body = TypeAdapter(kind).dump_json(answer.value)
+            outcome_hash = await anyio.to_thread.run_sync(self.archive, body)
+            ended = EffectSettled(
+                epoch=self.epoch,
+                verb=task.name,
+                stage=turn.stage,
+                round=turn.round,
+                outcome_hash=outcome_hash,
+                usage=Spend.of(answer.usage),
+                duration_ms=duration,
+            )
+        elif isinstance(answer, AssayError) and not isinstance(answer, ObstructedError):
+            ended = EffectFailed(
+                epoch=self.epoch,
+                code=answer.code[:80],
+                message=answer.message[:4000],
+                usage=Spend.of(reserve),
+                duration_ms=duration,
+            )
+        else:
+            raise answer
+        await self._append([draft(ended, refs)])
+        return self._run.effects[call_id]
+
+    async def _reserve(
+        self, turn: Turn, verb: str, call_id: str, given: object, reserve: Usage
+    ) -> None:
+        before = self._run.effects.get(call_id)
+        event = EffectReserved(
+            epoch=self.epoch,
+            verb=verb,
+            stage=turn.stage,
+            round=turn.round,
+            input_hash=sha256_hex(canonical_json(_jsonable(given))),
+            attempt=before.attempts + 1 if before else 1,
+            reserve=Spend.of(reserve),
+        )
+        await self._append([draft(event, self._refs(turn, call_id))])
+
+    async def _append(self, drafts: Sequence[Draft]) -> None:
+        async with self._lock:
+            receipt = await anyio.to_thread.run_sync(
+                lambda: self.desk.ledger.append(self._run.run_id, drafts, epoch=self.epoch)
+            )
+            self._run = receipt.state
+        self.desk.observe(self._run, drafts)
+
+    def _refs(self, turn: Turn, call_id: str, task_run_id: str | None = None) -> Refs:
+        context = FlowRunContext.get()
+        flow_run = context.flow_run if context else None
+        return Refs(turn.id, call_id, str(flow_run.id) if flow_run else None, task_run_id)
+
+
+def executing() -> Driver:
+    """Return the driver of the run that this flow is part of."""
+    return _executing.get()
+
+
+@asynccontextmanager
+async def driving(driver: Driver) -> AsyncIterator[Driver]:
+    """Make `driver` the one that sub-flows find."""
+    token = _executing.set(driver)
+    try:
+        yield driver
+    finally:
+        _executing.reset(token)
+
+
+async def in_order(
+    calls: Sequence[Callable[[], Awaitable[T]]], *, at_once: int = 4
+) -> list[T | RejectedError]:
+    """Await `calls`, `at_once` at a time; return their results in the order they were given.
+
+    A call that ended in a recorded failure, or that no budget was left for, gives its error;
+    anything else that is raised ends the others and is raised as it is.
+    """
+    results: dict[int, T | RejectedError] = {}
+    limit = anyio.Semaphore(at_once)
+
+    async def one(number: int, call: Callable[[], Awaitable[T]]) -> None:
+        async with limit:
+            try:
+                results[number] = await call()
+            except (StepFailed, BudgetExceeded) as failure:
+                results[number] = failure
+
+    try:
+        async with anyio.create_task_group() as group:
+            for number, call in enumerate(calls):
+                group.start_soon(one, number, call)
+    except BaseExceptionGroup as raised:
+        raise _first_leaf(raised) from None
+    return [results[number] for number in range(len(calls))]
+
+
+def _first_leaf(raised: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = raised.exceptions[0]
+    return _first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def _jsonable(given: object) -> Any:
+    return TypeAdapter(type(given)).dump_python(given, mode="json")
+
+
+def _event_call(turn: Turn, event: Event) -> str:
+    named = [str(getattr(event, name)) for name in event.identity]
+    call = "/".join([turn.id, event.type, *named])
+    return call if len(call) <= 128 else f"{turn.id}/{event.type}/{sha256_hex(call)[:16]}"

@@ -1,0 +1,121 @@
+"""The composition root: settings become a desk with everything a run works with."""
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from state.ledger import Ledger
+
+from adapters.documents.port import Converter, Reader
+from adapters.models.port import Researcher
+from adapters.search.port import Search
+from flows.settings import Settings, load_settings
+from state.artifacts import Artifacts, LocalArtifacts
+from state.envelope import Draft
+from state.policy import Policy
+from state.projection import Run, RunFold
+
+Observer = Callable[[Run, Sequence[Draft]], None]
+Ask = Callable[[Run], Awaitable[None]]
+StopAfter = Literal["plan", "round", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a run uses of the world: where it searches, how it reads, who judges."""
+
+    search: Search
+    reader: Reader
+    converter: Converter
+    researcher: Researcher
+    inventory: Callable[[], list[dict[str, object]]]
+
+
+def _observe_nothing(run: Run, drafts: Sequence[Draft]) -> None:
+    """Ignore what was appended."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """Everything a process works with: the memory, the clock, and how to open the world.
+
+    `observe` is called after each append; `ask` brings a request before the person at the terminal
+    (None: nobody is there); `tools` opens the world for a run's sources; `stop_after` ends a
+    research run, resumable, after its plan, after one round, or before its report is published.
+    """
+
+    settings: Settings
+    ledger: Ledger[Run]
+    artifacts: Artifacts
+    policy: Policy
+    tools: Callable[[Sequence[str]], Tools]
+    converter: Callable[[], Converter]
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    observe: Observer = _observe_nothing
+    ask: Ask | None = None
+    stop_after: StopAfter | None = None
+
+    @property
+    def reports(self) -> Path:
+        """Return the folder under which each run's report is published."""
+        return self.settings.home / "reports"
+
+
+_desk: ContextVar[Desk | None] = ContextVar("desk", default=None)
+
+
+def open_desk() -> Desk:
+    """Return the desk that this process works at: the one set by `at_desk`, else a new one."""
+    return _desk.get() or make_desk(load_settings())
+
+
+@contextmanager
+def at_desk(desk: Desk) -> Iterator[Desk]:
+    """Make `desk` the one that flows find."""
+    token = _desk.set(desk)
+    try:
+        yield desk
+    finally:
+        _desk.reset(token)
+
+
+def make_desk(settings: Settings, *, now: Callable[[], datetime] | None = None) -> Desk:
+    """Return a desk on the data folder of `settings`; creates the folder."""
+    from state.local_ledger import LocalLedger
+
+    from state.durable import create_private_folder, refuse_unsuitable
+
+    create_private_folder(settings.home)
+    refuse_unsuitable(settings.home)
+    clock = now or (lambda: datetime.now(UTC))
+    return Desk(
+        settings=settings,
+        ledger=LocalLedger(settings.home, RunFold(), clock=clock),
+        artifacts=LocalArtifacts(settings.home / "artifacts"),
+        policy=Policy(settings.home / "policy.json"),
+        tools=lambda sources: local_tools(settings, sources),
+        converter=lambda: local_converter(settings),
+        now=clock,
+    )
+
+
+def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
+    """Return what a run over local `sources` uses: no network, no key, no model."""
+    from adapters.documents.local_reader import LocalReader
+    from adapters.models.extractive.researcher import ExtractiveResearcher
+    from adapters.search.local import LocalFolder
+
+    search = LocalFolder(sources, cache=settings.cache, converter=local_converter(settings))
+    reader = LocalReader(search.reader)
+    return Tools(search, reader, search.converter, ExtractiveResearcher(), reader.inventory)
+
+
+def local_converter(settings: Settings) -> Converter:
+    """Return the converter for whatever people have, each conversion in a limited child."""
+    from adapters.documents.sandboxed import SandboxedConverter
+
+    return SandboxedConverter(pool=settings.conversions_at_once)

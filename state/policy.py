@@ -1,0 +1,62 @@
+"""Who may research here: a file the owner writes and can revoke, checked before every dispatch.
+
+Without a file everybody who can write the data folder may: they own it. The policy binds what a
+request asked for when it was first allowed: a changed request needs a new run id.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from state.durable import replace_file
+from state.request import ResearchRequest
+from state.values.errors import InvalidRequest, ObstructedError
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFile:
+    """What the file says: `principals` empty means everybody."""
+
+    enabled: bool = True
+    principals: tuple[str, ...] = ()
+
+
+class Policy:
+    """The policy of one data folder, read anew at every check so that revoking works at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> PolicyFile:
+        """Return the policy; raises `InvalidRequest` when the file is not readable."""
+        try:
+            text = self._path.read_text()
+        except FileNotFoundError:
+            return PolicyFile()
+        try:
+            fields = json.loads(text)
+            return PolicyFile(bool(fields["enabled"]), tuple(map(str, fields["principals"])))
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidRequest(
+                f"the policy {self._path} is not readable ({error!r}); write it anew with "
+                "'assay policy set'"
+            ) from error
+
+    def write(self, policy: PolicyFile) -> None:
+        """Make `policy` the one that counts from now on."""
+        replace_file(self._path, (json.dumps(asdict(policy), indent=2) + "\n").encode())
+
+    def authorise(self, request: ResearchRequest) -> None:
+        """Raise `ObstructedError` (PERMISSION_DENIED) unless the policy allows this request now."""
+        policy = self.read()
+        if not policy.enabled:
+            raise ObstructedError(
+                "research is switched off by policy; 'assay policy set --enable' allows it again",
+                code="PERMISSION_DENIED",
+            )
+        if policy.principals and request.principal not in policy.principals:
+            raise ObstructedError(
+                f"{request.principal!r} is not among the principals of the policy: "
+                f"{', '.join(policy.principals)}",
+                code="PERMISSION_DENIED",
+            )

@@ -1,0 +1,235 @@
+"""The durable research workspace: the eight mutations and reads that a model-driven face offers.
+
+Every mutation is idempotent by its call id: the same call with the same input changes nothing and
+returns the projection; the same call id with another input is refused. Nothing here touches
+anything but Assay's own state.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from state.artifacts import Artifacts
+from state.completion import verify_completion
+from state.envelope import Draft, Refs
+from state.errors import NotFound, Refused, Withheld
+from state.events import (
+    MAX_IDS,
+    Event,
+    Limits,
+    RunCompleted,
+    RunQueued,
+    RunStarted,
+    draft,
+)
+from state.ledger import Ledger
+from state.projection import Run, replays
+from state.request import ResearchRequest, explain
+from state.research_events import (
+    Handoff,
+    ResearchArtifactRecorded,
+    ResearchChecklistUpdated,
+    ResearchCheckpointRecorded,
+    ResearchCompleted,
+    ResearchStarted,
+    ResearchStepRecorded,
+)
+from state.research_projection import Research
+from state.values.errors import InvalidRequest
+from state.values.ids import artifact_id, content_hash, is_stable_id
+from state.values.redaction import redact, strip_envelopes
+
+MAX_BODY = 512_000
+MAX_SLICE = 64_000
+DEFAULT_SLICE = 32_000
+STATUS_STEPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactSlice:
+    """Characters `offset` to `end` of an artifact's sanitised text of `total` characters."""
+
+    artifact_id: str
+    role: str
+    text: str
+    offset: int
+    end: int
+    total: int
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a face may show of a run: from the projection alone, never from a model's words."""
+
+    run: Run
+    research: Research
+    recent_artifacts: tuple[ResearchArtifactRecorded, ...]
+    recent_steps: tuple[ResearchStepRecorded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Which turn and tool call a mutation belongs to; both are stable ids."""
+
+    turn_id: str
+    call_id: str
+
+
+class Workspace:
+    """One run's workspace."""
+
+    def __init__(self, ledger: Ledger[Run], artifacts: Artifacts, run_id: str) -> None:
+        self._ledger = ledger
+        self._artifacts = artifacts
+        self._run_id = run_id
+
+    def start(self, call: Call, request: ResearchRequest) -> Run:
+        """Begin the research that `request` asks for."""
+        objective = " ".join(unicodedata.normalize("NFC", request.question).split())
+        queued = RunQueued(
+            kind="research",
+            task_id=request.id,
+            fingerprint=request.fingerprint,
+            requested_by=request.principal,
+            limits=Limits(),
+        )
+        started = ResearchStarted(
+            objective=objective, scope=request.scope, profile=request.profile, request=request
+        )
+        drafts = [
+            draft(queued, self._refs(call, "run_queued")),
+            draft(RunStarted(), self._refs(call, "run_started")),
+            draft(started, self._refs(call)),
+        ]
+        return self._append(drafts)
+
+    def save_artifact(self, call: Call, body: str, **fields: Any) -> Run:
+        """Archive `body` as an artifact; `fields` are those of `research_artifact_recorded`.
+
+        Raises `InvalidRequest` for a body of more than 512,000 characters. A body whose event is
+        refused is never referenced.
+        """
+        if len(body) > MAX_BODY:
+            raise InvalidRequest(
+                f"the body has {len(body):,} characters; at most {MAX_BODY:,} are accepted"
+            )
+        data = body.encode()
+        event = _event(
+            ResearchArtifactRecorded,
+            {
+                "artifact_id": artifact_id(self._run().task_id, call.turn_id, call.call_id),
+                "content_hash": content_hash(data),
+                "media_type": "text/markdown",
+                "size": len(data),
+                **fields,
+            },
+        )
+        drafts = [draft(event, self._refs(call))]
+        self._ledger.check(self._run_id, drafts)
+        self._artifacts.put(data)
+        return self._append(drafts)
+
+    def read_artifact(
+        self, artifact_id: str, *, offset: int = 0, limit: int = DEFAULT_SLICE
+    ) -> ArtifactSlice:
+        """Return a slice of an artifact's text, hash-checked and sanitised as a whole before.
+
+        Raises `NotFound` for an id this run does not hold, `IntegrityError` and `Withheld` for its
+        bytes, `InvalidRequest` for a slice outside 0 to 64,000 characters.
+        """
+        if offset < 0 or not 1 <= limit <= MAX_SLICE:
+            raise InvalidRequest(f"offset is 0 or more and limit 1 to {MAX_SLICE:,}")
+        run = self._run()
+        artifact = self._research(run).artifacts.get(artifact_id)
+        if artifact is None:
+            raise NotFound(f"run {self._run_id!r} holds no artifact {artifact_id!r}")
+        address = artifact.rendition.text_hash if artifact.rendition else artifact.content_hash
+        if reason := run.withheld.get(address):
+            raise Withheld(f"artifact {artifact_id!r} is withheld: {reason}")
+        text = strip_envelopes(redact(self._artifacts.get(address).decode(errors="replace")))
+        part = text[offset : offset + limit]
+        end = offset + len(part)
+        return ArtifactSlice(
+            artifact_id, artifact.role, part, offset, end, len(text), end < len(text)
+        )
+
+    def record_step(self, call: Call, **fields: Any) -> Run:
+        """Record bounded local or web work; `fields` are those of `research_step_recorded`."""
+        return self._append([self._draft(call, ResearchStepRecorded, fields)])
+
+    def update_checklist(self, call: Call, **fields: Any) -> Run:
+        """Report on a checklist item; `fields` are those of `research_checklist_updated`."""
+        return self._append([self._draft(call, ResearchChecklistUpdated, fields)])
+
+    def checkpoint(self, call: Call, **fields: Any) -> Run:
+        """Sum up a resumable point; `fields` are those of `research_checkpoint_recorded`."""
+        return self._append([self._draft(call, ResearchCheckpointRecorded, fields)])
+
+    def status(self) -> Status:
+        """Return the run with its most recent 100 artifacts and 10 steps."""
+        run = self._run()
+        research = self._research(run)
+        return Status(
+            run,
+            research,
+            tuple(research.artifacts[id_] for id_ in research.artifact_order[-MAX_IDS:]),
+            tuple(research.steps[id_] for id_ in research.step_order[-STATUS_STEPS:]),
+        )
+
+    def complete(self, call: Call, report_artifact_id: str, handoff: dict[str, Any]) -> Run:
+        """Seal the report and the handoff, after reading and hashing all they rest on again."""
+        event = _event(
+            ResearchCompleted,
+            {"report_artifact_id": report_artifact_id, "handoff": _handoff(handoff)},
+        )
+        ended = RunCompleted(answer_status="completed", stop_reason="completed")
+        drafts = [
+            draft(event, self._refs(call)),
+            draft(ended, self._refs(call, "run_completed")),
+        ]
+        run = self._run()
+        if not all(replays(run, made) for made in drafts):
+            self._ledger.check(self._run_id, drafts)
+            verify_completion(self._research(run), event, self._artifacts)
+        return self._append(drafts)
+
+    def _draft(self, call: Call, kind: type[Event], fields: dict[str, Any]) -> Draft:
+        return draft(_event(kind, fields), self._refs(call))
+
+    def _append(self, drafts: Sequence[Draft]) -> Run:
+        return self._ledger.append(self._run_id, drafts).state
+
+    def _run(self) -> Run:
+        run = self._ledger.project(self._run_id)
+        if run.position == 0:
+            raise NotFound(f"there is no run {self._run_id!r}")
+        return run
+
+    def _research(self, run: Run) -> Research:
+        if run.research is None:
+            raise Refused(f"run {self._run_id!r} is no research run", code="KIND")
+        return run.research
+
+    def _refs(self, call: Call, part: str = "") -> Refs:
+        for id_ in (call.turn_id, call.call_id):
+            if not is_stable_id(id_):
+                raise InvalidRequest(f"{id_[:140]!r} is not a stable id")
+        return Refs(call.turn_id, f"{call.call_id}/{part}" if part else call.call_id)
+
+
+def _event(kind: type[Event], fields: dict[str, Any]) -> Any:
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        raise Refused(f"{kind.type}: {explain(error)}", code="INVALID_REQUEST") from error
+
+
+def _handoff(fields: dict[str, Any]) -> Handoff:
+    try:
+        return Handoff.model_validate(fields)
+    except ValidationError as error:
+        raise Refused(f"handoff: {explain(error)}", code="INVALID_REQUEST") from error
