@@ -4,6 +4,7 @@ import random
 import re
 import time
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -192,17 +193,8 @@ TEXTS = st.text(
 )
 
 
-def as_found(text: str, slice_: str) -> bool:
-    """Tell whether `slice_`, found in `text`, has the same normal form there in some reading."""
-    span = find_quote(text, slice_)
-    if span is None:
-        return False
-    original = text[span.start : span.end]
-    return any(
-        normalise(original, each).form.strip() in (normalise(slice_, each).form.strip(), "")
-        or normalise(original, each).form.strip() == normalise(slice_.strip(), each).form.strip()
-        for each in Accents
-    )
+def bare_form(text: str, accents: Accents) -> str:
+    return normalise(text, accents).form.strip(" -#>*_`")
 
 
 @given(TEXTS, TEXTS)
@@ -211,7 +203,8 @@ def test_whatever_is_found_has_the_normal_form_of_the_quote(text: str, quote: st
 
     if span is not None:
         assert 0 <= span.start < span.end <= len(text)
-        assert as_found(text, quote)
+        original = text[span.start : span.end]
+        assert any(bare_form(original, each) == bare_form(quote, each) for each in Accents)
 
 
 @given(TEXTS)
@@ -244,7 +237,7 @@ def test_every_real_slice_is_found_where_its_form_stands() -> None:
 
 def damaged(text: str, chance: random.Random) -> str:
     """Return `text` as an extractor or a model may spell it."""
-    kinds = [
+    kinds: list[Callable[[str], str]] = [
         lambda s: s.replace(" ", "\n", 1),
         lambda s: s.replace(" ", "  \n ", 2),
         lambda s: s.replace(" ", "\u00a0"),
@@ -301,16 +294,10 @@ def falsified(slice_: str, chance: random.Random) -> str:
 
 def test_no_falsified_quote_is_accepted() -> None:
     text, chance = NormalisedText(PROSE), random.Random(4)
-    originals = [each for each in slices(PROSE, 3000, 5) if len(each.split(" ")) > 4]
-    quotes = [falsified(each, chance) for each in originals]
-    flat = re.sub(r"\W", "", PROSE)
+    whole_words = [each.split()[1:-1] for each in slices(PROSE, 3000, 5)]
+    quotes = [falsified(" ".join(words), chance) for words in whole_words if len(words) > 6]
 
-    accepted = [
-        quote
-        for quote in quotes
-        # Taking out a lone mark, or adding 0 before a point, may say the same.
-        if text.find(quote) is not None and re.sub(r"\W", "", quote) not in flat
-    ]
+    accepted = [quote for quote in quotes if text.find(quote) is not None]
 
     assert len(quotes) > 2000
     assert accepted == []
@@ -323,7 +310,7 @@ def test_no_falsified_quote_is_accepted() -> None:
         ("marks", " *" * 200_000, "a * b"),
         ("accents", "e´" * 100_000, "éeé´"),
         ("combining", "e" + "\u0301" * 300_000, "é there"),
-        ("spaces", "a-" + " " * 400_000 + ".", "a- ."),
+        ("spaces", "a-" + " " * 400_000 + ".", "a- b"),
         ("near misses", "15 mg " * 60_000, "5 mg 1"),
         ("periods", "a" * 400_000, "a" * 999 + "b"),
         ("quote marks", "\n" + "> " * 200_000, "> > x"),
