@@ -157,9 +157,9 @@ class Shelf:
 
     async def _read(self, file: FolderFile, known: Entry | None) -> Entry:
         signature = _signature(file)
-        if known is not None and known.signature == signature:
-            if await to_thread.run_sync(self._is_kept, known):
-                return known
+        unchanged = known if known is not None and known.signature == signature else None
+        if unchanged is not None and await to_thread.run_sync(self._is_kept, unchanged):
+            return unchanged
         try:
             data = await to_thread.run_sync(self._reader.open, file.locator)
         except RejectedError as error:
