@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import anyio
 
@@ -90,17 +91,15 @@ async def _load(driver: Driver, source_id: str, reading: Reading) -> Archived:
 async def archive_inventory(driver: Driver, turn: Turn, tools: Tools) -> str:
     """Archive the list of what was searched, so that "nothing was found" can be inspected too."""
     listing = await anyio.to_thread.run_sync(tools.inventory)
-    body = json.dumps({"searched": listing}, indent=1, ensure_ascii=False).encode()
-    return await record_artifact(
-        driver,
-        turn,
-        role=ArtifactRole.SOURCE,
-        name="Inventory of what was searched",
-        call="inventory",
-        body=body,
+    body = Body(
+        ArtifactRole.SOURCE,
+        "Inventory of what was searched",
+        "inventory",
+        json.dumps({"searched": listing}, indent=1, ensure_ascii=False).encode(),
         media_type=JSON,
         locator="; ".join(driver.research.started.request.sources)[:4096] or "inventory",
     )
+    return await record_artifact(driver, turn, body)
 
 
 async def record_note(
@@ -127,49 +126,51 @@ async def record_note(
                 ]
     quoted_ids = {choice.source_id for choice in assessment.selected}
     cited = [id_ for id_ in knowledge.source_ids if id_ in quoted_ids] or knowledge.source_ids
-    return await record_artifact(
-        driver,
-        turn,
-        role=ArtifactRole.EVIDENCE_NOTE,
-        name=f"Evidence after round {turn.round}",
-        call="note",
-        body="\n".join(lines).encode(),
-        media_type=MARKDOWN,
+    body = Body(
+        ArtifactRole.EVIDENCE_NOTE,
+        f"Evidence after round {turn.round}",
+        "note",
+        "\n".join(lines).encode(),
         cites=cited,
     )
+    return await record_artifact(driver, turn, body)
 
 
-async def record_artifact(
-    driver: Driver,
-    turn: Turn,
-    *,
-    role: ArtifactRole,
-    name: str,
-    call: str,
-    body: bytes,
-    media_type: str,
-    cites: Sequence[str] = (),
-    locator: str = "",
-    section: tuple[str, str] | None = None,
-) -> str:
-    """Archive `body` and record it under `role`; return its artifact id.
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Bytes to keep as an artifact, and what they are; `call` tells them apart in their turn.
+
+    Everything but a source cites sources (at most 100 are recorded). A report section has a key;
+    it is recorded as completed.
+    """
+
+    role: ArtifactRole
+    name: str
+    call: str
+    data: bytes
+    media_type: str = MARKDOWN
+    cites: Sequence[str] = ()
+    locator: str = ""
+    section_key: str | None = None
+
+
+async def record_artifact(driver: Driver, turn: Turn, body: Body) -> str:
+    """Archive `body` and record it; return its artifact id.
 
     A body whose event is refused is never referenced; `gc` removes it.
     """
-    content_hash = await anyio.to_thread.run_sync(driver.archive, body)
-    event = ResearchArtifactRecorded.model_validate(
-        {
-            "artifact_id": turn.artifact_id(driver.run, call),
-            "role": role,
-            "name": name[:240],
-            "locator": locator,
-            "content_hash": content_hash,
-            "media_type": media_type,
-            "size": len(body),
-            "source_artifact_ids": tuple(cites)[:MAX_CITED],
-            "section_key": section[0] if section else None,
-            "section_status": section[1] if section else None,
-        }
+    address = await anyio.to_thread.run_sync(driver.archive, body.data)
+    event = ResearchArtifactRecorded(
+        artifact_id=turn.artifact_id(driver.run, body.call),
+        role=body.role,
+        name=body.name[:240],
+        locator=body.locator,
+        content_hash=address,
+        media_type=body.media_type,
+        size=len(body.data),
+        source_artifact_ids=tuple(body.cites)[:MAX_CITED],
+        section_key=body.section_key,
+        section_status="completed" if body.section_key else None,
     )
     await driver.record(turn, event)
     return event.artifact_id

@@ -58,7 +58,7 @@ class Audit:
 async def audit_run(desk: Desk, run_id: str) -> Audit:
     """Return what walking the chain of `run_id` finds; never raises for what it finds.
 
-    Raises `NotFound` for a run there is not and `CorruptLedger` when its journal does not check out.
+    Raises `NotFound` for a run there is not, `CorruptLedger` when its journal does not check out.
     """
     run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
     if run.position == 0:

@@ -18,6 +18,17 @@ _STOPPED = {
     "deadline": "the time for new research was over",
 }
 
+_STANDING = (
+    (
+        "Every quote is an exact range of an archived text, bound to its hash and its extractor; "
+        "'assay verify' walks the chain again, with no network and no model."
+    ),
+    (
+        "The research type claims no special data or expertise. The time a source was fetched is "
+        "not the time it was published. Distinct origins prove neither independence nor truth."
+    ),
+)
+
 
 def method_remarks(
     knowledge: Knowledge,
@@ -30,12 +41,13 @@ def method_remarks(
     rows = knowledge.assessment.rows
     covered = sum(row.coverage is Coverage.COVERED for row in rows)
     searches = sum(len(entry.queries) for entry in knowledge.rounds)
-    remarks = [
+    made = (
         f"Researcher: {researcher}; scope {scope}. {_count(searches, 'search', 'searches')} in "
         f"{_count(knowledge.number, 'round')}; {_count(len(knowledge.sources), 'source')} read and "
-        f"archived. Research stopped because {_STOPPED.get(knowledge.stop or '', knowledge.stop)}.",
-        f"{covered} of {len(rows)} subquestions are covered. {_verdicts(claims, dropped)}",
-    ]
+        f"archived. Research stopped because {_STOPPED.get(knowledge.stop or '', knowledge.stop)}."
+    )
+    said = f"{covered} of {len(rows)} subquestions are covered. {_verdicts(claims, dropped)}"
+    remarks = [made, said]
     if researcher == "extractive":
         remarks.append(
             "The extractive researcher uses no language model: it quotes, and draws no conclusion."
@@ -43,13 +55,7 @@ def method_remarks(
     if dropped:
         reasons = "; ".join(f"{claim.id}: {claim.verdict}, {claim.reason}" for claim in dropped)
         remarks.append(f"Left out because not supported: {reasons}.")
-    remarks += [
-        "Every quote is an exact range of an archived text, bound to its hash and its extractor; "
-        "`assay verify` walks the chain again, with no network and no model.",
-        "The research type claims no special data or expertise. The time a source was fetched is "
-        "not the time it was published. Distinct origins prove neither independence nor truth.",
-    ]
-    return remarks
+    return [*remarks, *_STANDING]
 
 
 def _verdicts(claims: Sequence[ReportClaim], dropped: Sequence[ReportClaim]) -> str:

@@ -127,7 +127,7 @@ async def ask_back(driver: Driver) -> None:
 )
 async def knowledge_base(run_id: str, held: Held[tuple[Plan, Tools]]) -> Knowledge:
     """Research in rounds until the subquestions are covered or a limit is reached."""
-    driver, (plan, tools) = executing(), held.value
+    driver, (plan, tools) = executing(run_id), held.value
     async with driver.stage("knowledge_base"):
         knowledge = Knowledge(plan)
         while (stop := await decide_stop(driver, knowledge, tools)) is None:
@@ -144,7 +144,7 @@ async def knowledge_base(run_id: str, held: Held[tuple[Plan, Tools]]) -> Knowled
 )
 async def report_writing(run_id: str, held: Held[tuple[Knowledge, Tools]]) -> None:
     """Write, check, seal and publish the report, from the archive only."""
-    driver, (knowledge, tools) = executing(), held.value
+    driver, (knowledge, tools) = executing(run_id), held.value
     async with driver.stage("report_writing"):
         outline = await outline_report(driver, knowledge, tools)
         drafts = await write_sections(driver, knowledge, outline, tools)

@@ -1,4 +1,4 @@
-"""One round of the knowledge base: what is searched, read and assessed, and what is written down."""
+"""One round of the knowledge base: search, read, assess, and write down what came of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -127,7 +127,8 @@ async def research_round(driver: Driver, knowledge: Knowledge, tools: Tools) -> 
     if not after.source_ids:
         after = replace(after, inventory=await archive_inventory(driver, turn, tools))
     assessment = await assess_round(driver, turn, after, queries, tools)
-    return await close_round(driver, turn, after, assessment, queries, locators)
+    entry = RoundEntry(turn.round, tuple(entry.query for entry in queries), locators, 0)
+    return await close_round(driver, turn, after, assessment, entry)
 
 
 async def freeze_schedule(
@@ -275,12 +276,7 @@ async def assess_round(
 
 
 async def close_round(
-    driver: Driver,
-    turn: Turn,
-    knowledge: Knowledge,
-    assessment: Assessment,
-    queries: Sequence[ScheduledQuery],
-    locators: Sequence[str],
+    driver: Driver, turn: Turn, knowledge: Knowledge, assessment: Assessment, entry: RoundEntry
 ) -> Knowledge:
     """Record evidence, note, coverage, the research step and the checkpoint of this round."""
     held = {choice.id for choice in knowledge.assessment.selected}
@@ -289,18 +285,13 @@ async def close_round(
     await driver.record(turn, *_accepted(turn, fresh, by_id))
     note = await record_note(driver, turn, knowledge, assessment)
     await driver.record(turn, _coverage(turn, assessment, len(fresh)))
-    entry = RoundEntry(
-        turn.round, tuple(query.query for query in queries), tuple(locators), len(fresh)
-    )
     after = replace(
         knowledge,
         assessment=assessment,
-        rounds=(*knowledge.rounds, entry),
+        rounds=(*knowledge.rounds, replace(entry, new_evidence=len(fresh))),
         notes=(*knowledge.notes, note),
     )
-    await driver.record(
-        turn, _research_step(driver, turn, after, queries), *_checklist(driver, after)
-    )
+    await driver.record(turn, _research_step(driver, turn, after), *_checklist(driver, after))
     await driver.record(turn, _checkpoint(turn, after))
     return after
 
@@ -355,9 +346,7 @@ def _coverage(turn: Turn, assessment: Assessment, fresh: int) -> ResearchCoverag
     )
 
 
-def _research_step(
-    driver: Driver, turn: Turn, knowledge: Knowledge, queries: Sequence[ScheduledQuery]
-) -> ResearchStepRecorded:
+def _research_step(driver: Driver, turn: Turn, knowledge: Knowledge) -> ResearchStepRecorded:
     request = driver.research.started.request
     entry = knowledge.rounds[-1]
     ids = {source.reading.locator: source.source_id for source in knowledge.sources}
@@ -368,12 +357,12 @@ def _research_step(
             "kind": "local_exploration" if request.sources else "web_research",
             "status": "completed",
             "objective": f"Round {turn.round}: {knowledge.plan.goal}"[:2000],
-            "summary": f"{len(queries)} searches, {len(read)} of {len(entry.read)} sources read, "
+            "summary": f"{len(entry.queries)} searches, {len(read)} of {len(entry.read)} sources read, "
             f"{entry.new_evidence} new quotes.",
             "stopping_condition": "every scheduled search made and every chosen source read",
             "expected_evidence": "exact quotes that answer a subquestion",
             "roots": request.sources[:50],
-            "keywords": [query.query for query in queries],
+            "keywords": entry.queries,
             "evidence_artifact_ids": [knowledge.notes[-1]],
             "inspected_refs": [
                 InspectedRef.model_validate(

@@ -295,7 +295,7 @@ def read_result(desk: Desk, run_id: str) -> RunResult:
                 content = json.loads(desk.artifacts.get(artifact.content_hash))["content"]
             report[artifact.name] = str(desk.reports / run_id / artifact.name)
         report["manifest.json"] = str(desk.reports / run_id / "manifest.json")
-    usage = {name: value for name, value in asdict(run.spent).items()}
+    usage = asdict(run.spent)
     return RunResult(
         run_id=run_id,
         status=run.status,

@@ -97,6 +97,16 @@ class Turn:
         return artifact_id(run.task_id, self.id, call)
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    turn: Turn
+    task: Task[..., Any]
+    given: object
+    kind: Any
+    call_id: str
+    reserve: Usage
+
+
 class Driver:
     """Executes one run, holding its lease under `epoch`."""
 
@@ -139,7 +149,7 @@ class Driver:
         call_id = step_call_id(turn.id, task.name, _jsonable(given))
         known = await self._known(turn, task.name, call_id)
         if known is None:
-            known = await self._perform(turn, task, given, kind, call_id, reserve, tools)
+            known = await self._perform(_Call(turn, task, given, kind, call_id, reserve), tools)
         if known.state == "failed":
             raise StepFailed(known.message, code=known.code)
         body = await anyio.to_thread.run_sync(self.desk.artifacts.get, known.outcome_hash)
@@ -200,65 +210,55 @@ class Driver:
         await self._append([draft(event, self._refs(turn, call_id))])
         return self._run.effects[call_id]
 
-    async def _perform(
-        self,
-        turn: Turn,
-        task: Task[..., Any],
-        given: object,
-        kind: Any,
-        call_id: str,
-        reserve: Usage,
-        tools: dict[str, object],
-    ) -> Effect:
+    async def _perform(self, call: "_Call", tools: dict[str, object]) -> Effect:
         await self.look()
         if self._run.research:
             self.desk.policy.authorise(self._run.research.started.request)
-        await self._reserve(turn, task.name, call_id, given, reserve)
+        await self._reserve(call)
         began = monotonic()
-        state: State[Any] = await task(given, **tools, return_state=True)
+        state: State[Any] = await call.task(call.given, **tools, return_state=True)
         answer = await state.aresult(raise_on_failure=False)
-        refs = self._refs(turn, call_id, str(state.state_details.task_run_id))
-        duration = round((monotonic() - began) * 1000)
-        ended: Event
+        ended = await self._ending(call, answer, round((monotonic() - began) * 1000))
+        refs = self._refs(call.turn, call.call_id, str(state.state_details.task_run_id))
+        await self._append([draft(ended, refs)])
+        return self._run.effects[call.call_id]
+
+    async def _ending(
+        self, call: "_Call", answer: Any, duration_ms: int
+    ) -> EffectSettled | EffectFailed:
         if isinstance(answer, Answer):
-            body = TypeAdapter(kind).dump_json(answer.value)
-            outcome_hash = await anyio.to_thread.run_sync(self.archive, body)
-            ended = EffectSettled(
+            body = TypeAdapter(call.kind).dump_json(answer.value)
+            return EffectSettled(
                 epoch=self.epoch,
-                verb=task.name,
-                stage=turn.stage,
-                round=turn.round,
-                outcome_hash=outcome_hash,
+                verb=call.task.name,
+                stage=call.turn.stage,
+                round=call.turn.round,
+                outcome_hash=await anyio.to_thread.run_sync(self.archive, body),
                 usage=Spend.of(answer.usage),
-                duration_ms=duration,
+                duration_ms=duration_ms,
             )
-        elif isinstance(answer, AssayError) and not isinstance(answer, ObstructedError):
-            ended = EffectFailed(
+        if isinstance(answer, AssayError) and not isinstance(answer, ObstructedError):
+            return EffectFailed(
                 epoch=self.epoch,
                 code=answer.code[:80],
                 message=answer.message[:4000],
-                usage=Spend.of(reserve),
-                duration_ms=duration,
+                usage=Spend.of(call.reserve),
+                duration_ms=duration_ms,
             )
-        else:
-            raise answer
-        await self._append([draft(ended, refs)])
-        return self._run.effects[call_id]
+        raise answer
 
-    async def _reserve(
-        self, turn: Turn, verb: str, call_id: str, given: object, reserve: Usage
-    ) -> None:
-        before = self._run.effects.get(call_id)
+    async def _reserve(self, call: "_Call") -> None:
+        before = self._run.effects.get(call.call_id)
         event = EffectReserved(
             epoch=self.epoch,
-            verb=verb,
-            stage=turn.stage,
-            round=turn.round,
-            input_hash=sha256_hex(canonical_json(_jsonable(given))),
+            verb=call.task.name,
+            stage=call.turn.stage,
+            round=call.turn.round,
+            input_hash=sha256_hex(canonical_json(_jsonable(call.given))),
             attempt=before.attempts + 1 if before else 1,
-            reserve=Spend.of(reserve),
+            reserve=Spend.of(call.reserve),
         )
-        await self._append([draft(event, self._refs(turn, call_id))])
+        await self._append([draft(event, self._refs(call.turn, call.call_id))])
 
     async def _append(self, drafts: Sequence[Draft]) -> None:
         async with self._lock:
@@ -274,9 +274,12 @@ class Driver:
         return Refs(turn.id, call_id, str(flow_run.id) if flow_run else None, task_run_id)
 
 
-def executing() -> Driver:
+def executing(run_id: str) -> Driver:
     """Return the driver of the run that this flow is part of."""
-    return _executing.get()
+    driver = _executing.get()
+    if driver.run.run_id != run_id:
+        raise RejectedError(f"run {run_id!r} is not the one that is being executed here")
+    return driver
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import anyio
 from adapters.exports.jsonfile import report_json
 from adapters.exports.markdown import report_markdown, section_markdown
 from adapters.models.port import CheckInput, OutlineItem, SectionDraft, WriteInput
-from flows.archive import JSON, MARKDOWN, record_artifact
+from flows.archive import JSON, Body, record_artifact
 from flows.knowledge import Knowledge
 from flows.remarks import method_remarks
 from flows.step import Driver, Turn, in_order
@@ -77,16 +77,9 @@ async def outline_report(
     for item in items:
         lines += [f"## {item.title}", "", item.intent or "(open)", ""]
         lines += [f"- {id_}" for id_ in item.evidence_ids]
-    await record_artifact(
-        driver,
-        TURN,
-        role=ArtifactRole.OUTLINE,
-        name="Outline",
-        call="outline",
-        body="\n".join(lines).encode(),
-        media_type=MARKDOWN,
-        cites=knowledge.cited_ids or knowledge.source_ids,
-    )
+    cited = knowledge.cited_ids or knowledge.source_ids
+    body = Body(ArtifactRole.OUTLINE, "Outline", "outline", "\n".join(lines).encode(), cites=cited)
+    await record_artifact(driver, TURN, body)
     return items
 
 
@@ -179,30 +172,24 @@ async def seal_report(
     report = compose_report(driver, knowledge, drafts, checks, tools)
     await _record_claims(driver, drafts, report)
     cited = knowledge.cited_ids or knowledge.source_ids
-    sections = []
-    for section in report.sections:
-        sections.append(
-            await record_artifact(
-                driver,
-                TURN,
-                role=ArtifactRole.REPORT_SECTION,
-                name=section.title,
-                call=f"section/{section.key}",
-                body=section_markdown(report, section).encode(),
-                media_type=MARKDOWN,
-                cites=cited,
-                section=(section.key, "completed"),
-            )
+    bodies = [
+        Body(
+            ArtifactRole.REPORT_SECTION,
+            section.title,
+            f"section/{section.key}",
+            section_markdown(report, section).encode(),
+            cites=cited,
+            section_key=section.key,
         )
+        for section in report.sections
+    ]
+    sections = [await record_artifact(driver, TURN, body) for body in bodies]
     markdown, structured = report_markdown(report).encode(), report_json(report).encode()
-    report_id = await record_artifact(
-        driver, TURN, role=ArtifactRole.REPORT, name="report.md", call="report.md",
-        body=markdown, media_type=MARKDOWN, cites=cited,
-    )  # fmt: skip
-    await record_artifact(
-        driver, TURN, role=ArtifactRole.REPORT, name="report.json", call="report.json",
-        body=structured, media_type=JSON, cites=cited,
-    )  # fmt: skip
+    files = [
+        Body(ArtifactRole.REPORT, "report.md", "report.md", markdown, cites=cited),
+        Body(ArtifactRole.REPORT, "report.json", "report.json", structured, JSON, cites=cited),
+    ]
+    report_id, _ = [await record_artifact(driver, TURN, body) for body in files]
     handoff = await _record_handoff(driver, report, cited)
     await driver.record(TURN, *_closing(driver, knowledge, report, sections))
     completed = ResearchCompleted(report_artifact_id=report_id, handoff=handoff)
@@ -298,10 +285,8 @@ async def _record_claims(driver: Driver, drafts: Sequence[SectionDraft], report:
 async def _record_handoff(driver: Driver, report: Report, cited: Sequence[str]) -> Handoff:
     lists = handoff_lists(report)
     body = json.dumps({"question": report.question, **lists}, indent=2, ensure_ascii=False)
-    artifact = await record_artifact(
-        driver, TURN, role=ArtifactRole.HANDOFF, name="Handoff", call="handoff",
-        body=body.encode(), media_type=JSON, cites=cited,
-    )  # fmt: skip
+    kept = Body(ArtifactRole.HANDOFF, "Handoff", "handoff", body.encode(), JSON, cites=cited)
+    artifact = await record_artifact(driver, TURN, kept)
     return Handoff.model_validate({"artifact_id": artifact, **lists})
 
 

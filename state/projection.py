@@ -6,13 +6,13 @@ again whenever a run is read, so a state that breaks a rule cannot be shown eith
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from immutables import Map
 
 from state import effects, reviews
 from state.effects import Effect
-from state.envelope import NO_HASH, Draft, Envelope, Line, utc_text
+from state.envelope import NO_HASH, SCHEMA_VERSION, Draft, Envelope, Line
 from state.errors import Conflict, Fenced, Refused
 from state.events import (
     Ancestor,
@@ -44,8 +44,6 @@ from state.research_events import ResearchScheduleFrozen, ResearchStarted
 from state.research_projection import Research, ResearchEvent, evolve_research, start
 from state.reviews import Review
 from state.values.money import Usage
-
-__all__ = ["Run", "RunFold", "StageRecord", "evolve", "project", "utc_text"]
 
 Status = Literal[
     "absent", "queued", "running", "waiting", "interrupted", "completed", "failed", "cancelled"
@@ -150,6 +148,19 @@ def project(lines: Iterable[Line], run: Run | None = None) -> Run:
     return state
 
 
+def rehearse(run: Run, drafts: Iterable[Draft]) -> Run:
+    """Return the run as it would be after `drafts`; raises what appending them would raise."""
+    for made in drafts:
+        if not replays(run, made):
+            position = run.position + 1
+            envelope = Envelope(
+                "", made.type, SCHEMA_VERSION, run.run_id, position, "", run.head_hash, made.refs,
+                made.body,
+            )  # fmt: skip
+            run = evolve(run, envelope, NO_HASH)
+    return run
+
+
 def replays(run: Run, draft: Draft) -> bool:
     """Tell whether `draft` was recorded before under the same call id with the same input.
 
@@ -173,8 +184,6 @@ def replays(run: Run, draft: Draft) -> bool:
 class RunFold:
     """The fold the ledger works with."""
 
-    live_field: ClassVar[str] = "epoch"
-
     def start(self) -> Run:
         """Return the run before its first event."""
         return Run()
@@ -188,7 +197,7 @@ class RunFold:
         return replays(state, draft)
 
 
-def _apply(run: Run, event: Event, envelope: Envelope) -> Run:  # noqa: PLR0912 - one case an event
+def _apply(run: Run, event: Event, envelope: Envelope) -> Run:
     at = envelope.time
     match event:
         case RunQueued():

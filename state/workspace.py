@@ -26,7 +26,7 @@ from state.events import (
     draft,
 )
 from state.ledger import Ledger
-from state.projection import Run, replays
+from state.projection import Run, rehearse, replays
 from state.request import ResearchRequest, explain
 from state.research_events import (
     Handoff,
@@ -129,7 +129,7 @@ class Workspace:
             },
         )
         drafts = [draft(event, self._refs(call))]
-        self._ledger.check(self._run_id, drafts)
+        rehearse(self._run(), drafts)
         self._artifacts.put(data)
         return self._append(drafts)
 
@@ -193,7 +193,7 @@ class Workspace:
         ]
         run = self._run()
         if not all(replays(run, made) for made in drafts):
-            self._ledger.check(self._run_id, drafts)
+            rehearse(run, drafts)
             verify_completion(self._research(run), event, self._artifacts)
         return self._append(drafts)
 

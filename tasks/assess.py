@@ -57,7 +57,7 @@ def _best_of_each_source(query: str, passages: Sequence[Passage], per_source: in
 async def assess_round(
     given: AssessInput, researcher: Researcher, texts: Mapping[str, str]
 ) -> Answer[Assessment]:
-    """Return the researcher's assessment as far as it holds; `texts` is source id → archived text."""
+    """Return the assessment as far as it holds; `texts` maps source ids to archived texts."""
     answer = await researcher.assess(given)
     return replace(answer, value=accept(answer.value, given, texts))
 
@@ -151,9 +151,8 @@ def _row(
     query = " ".join((row.next_query if row else "").split())[:100]
     if query in given.used_queries or said is Coverage.COVERED:
         query = ""
-    return CoverageRow(
-        subquestion_id, said, ids, (gap or "nothing was found")[:2000] if said is Coverage.GAP else "", query
-    )  # fmt: skip
+    reason = (gap or "nothing was found")[:2000] if said is Coverage.GAP else ""
+    return CoverageRow(subquestion_id, said, ids, reason, query)
 
 
 @task(name="assess", task_run_name="assess round {given.round}", **POLICY)

@@ -49,7 +49,7 @@ class Numbering:
 def number_citations(
     drafts: Sequence[SectionDraft], kept: Mapping[str, ClaimCheck], assessment: Assessment
 ) -> Numbering:
-    """Number every quote that a kept claim cites; two quotes of one range share a number."""
+    """Return a number for every quote that a kept claim cites; one range has one number."""
     by_id = {choice.id: choice for choice in assessment.selected}
     places: dict[tuple[str, int, int], int] = {}
     numbers: dict[str, int] = {}
@@ -196,7 +196,7 @@ def report_sources(
 
 
 def handoff_lists(report: Report) -> dict[str, tuple[str, ...]]:
-    """Return what the handoff recommends: how to use the answer, what to find out, how to verify."""
+    """Return what the handoff recommends: what to use, what to find out, how to verify."""
     questions = {s.id: s.question for s in report.plan.subquestions}
     open_ = [
         f"Find a source for: {questions[row.subquestion_id]}"

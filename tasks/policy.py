@@ -15,10 +15,10 @@ from state.values.errors import ObstructedError, TransientError
 RETRIES = 2
 
 
-def is_transient(task: "Task[..., Any]", run: TaskRun, state: "State[Any]") -> bool:
+def is_transient(_task: "Task[..., Any]", _run: TaskRun, state: "State[Any]") -> bool:
     """Tell whether a failed attempt may be repeated: only for errors that say so.
 
-    A disk that is full stays full for the next seconds: an `ObstructedError` ends the run, resumable.
+    A full disk stays full for the next seconds: an `ObstructedError` ends the run, resumable.
     """
     return isinstance(state.data, TransientError) and not isinstance(state.data, ObstructedError)
 

@@ -97,7 +97,7 @@ async def read_source(
 
 
 def spell_blocks(document: Document) -> str:
-    """Return the document's blocks as the archive keeps them: a JSON list, offsets into its text."""
+    """Return the blocks as the archive keeps them: a JSON list, offsets into the text."""
     return canonical_json([asdict(block) for block in document.blocks])
 
 

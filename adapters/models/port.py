@@ -116,7 +116,7 @@ class OutlineItem:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A run of prose in a section: claims with evidence, or plain text that claims nothing of the world.
+    """A run of prose in a section: claims with evidence, or text that claims nothing of the world.
 
     Exactly one of `claims` and `remark` is set. A remark is about the research itself ("No source
     states …"). `heading` opens a subsection, or is ''.

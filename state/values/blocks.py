@@ -73,7 +73,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How reading some bytes ended: a named outcome, a reason for people, and the document if any."""
+    """How reading bytes ended: a named outcome, a reason for people, and the document if any."""
 
     outcome: Outcome
     reason: str = ""

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What checking a claim against its quotes gave. Unverified: the check itself failed or abstained."""
+    """What checking a claim against its quotes gave; unverified: the check failed or abstained."""
 
     SUPPORTED = "supported"
     PARTIAL = "partial"

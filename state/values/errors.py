@@ -31,7 +31,9 @@ class AssayError(Exception):
         return (_restore, (type(self), self.args, self.__dict__))
 
 
-def _restore(kind: type[AssayError], args: tuple[object, ...], facts: dict[str, object]) -> AssayError:
+def _restore(
+    kind: type[AssayError], args: tuple[object, ...], facts: dict[str, object]
+) -> AssayError:
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(facts)

@@ -72,7 +72,7 @@ class CoverageRow:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Evidence that cannot all be true: ids of ≥2 quotes from ≥2 sources, and on what they differ."""
+    """Evidence that cannot all be true: ≥2 quotes from ≥2 sources, and on what they differ."""
 
     subquestion_id: str
     evidence_ids: tuple[str, ...]

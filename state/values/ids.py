@@ -44,7 +44,7 @@ def step_call_id(turn_id: str, verb: str, step_input: object) -> str:
 
 
 def artifact_id(run_id: str, turn_id: str, call_id: str) -> str:
-    """Return the id an artifact has because of who recorded it: `dr-` and 32 hex digits, 8-4-4-4-12."""
+    """Return the id of the artifact that a call records: `dr-` and 32 hex digits, 8-4-4-4-12."""
     digest = sha256_hex(canonical_json([run_id, turn_id, call_id]))[:32]
     parts = digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:]
     return "dr-" + "-".join(parts)

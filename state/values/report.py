@@ -107,7 +107,7 @@ class ConflictEntry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The content of a report. Citation numbers run from 1, each is cited, each cited one exists."""
+    """The content of a report. Citation numbers run from 1; each is cited and each cited exists."""
 
     request_id: str
     question: str
