@@ -24,7 +24,7 @@ from flows.server import (
     start_server,
     stop_server,
 )
-from flows.server_process import Busy
+from flows.server_process import Busy, bind
 from flows.server_record import Place, Record, process_start, read_record, write_record
 from state.values.errors import RejectedError, TransientError
 
@@ -534,3 +534,19 @@ def test_the_wait_after_a_locked_database_grows_while_it_stays_locked() -> None:
 
     assert waits[:3] == [0.1, 0.2, 0.4]
     assert max(waits) == 8.0
+
+
+def test_the_server_answers_without_the_delay_of_nagles_algorithm() -> None:
+    with bind(None) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+
+
+def test_a_free_port_is_taken_again_and_a_taken_one_is_not() -> None:
+    with bind(None) as first:
+        port = first.getsockname()[1]
+        first.listen()
+        with bind(port) as second:
+            assert second.getsockname()[1] != port
+
+    with bind(port) as again:
+        assert again.getsockname()[1] == port
