@@ -82,7 +82,7 @@ def _find(run: Run, interaction: str) -> Review | None:
     return next((r for r in run.reviews if r.interaction_id == interaction), None)
 
 
-def answer_review(
+def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
     desk: Desk,
     run_id: str,
     action: str,

@@ -357,8 +357,10 @@ def _research_step(driver: Driver, turn: Turn, knowledge: Knowledge) -> Research
             "kind": "local_exploration" if request.sources else "web_research",
             "status": "completed",
             "objective": f"Round {turn.round}: {knowledge.plan.goal}"[:2000],
-            "summary": f"{len(entry.queries)} searches, {len(read)} of {len(entry.read)} sources read, "
-            f"{entry.new_evidence} new quotes.",
+            "summary": (
+                f"{len(entry.queries)} searches, {len(read)} of {len(entry.read)} sources "
+                f"read, {entry.new_evidence} new quotes."
+            ),
             "stopping_condition": "every scheduled search made and every chosen source read",
             "expected_evidence": "exact quotes that answer a subquestion",
             "roots": request.sources[:50],
