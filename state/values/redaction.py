@@ -64,6 +64,7 @@ _VALUE = re.compile(
 )
 _QUERY_VALUE = re.compile(r"[^\s\"'<>&#]++")
 _OPEN_VALUE = re.compile(r"[\"']?[^\s\"'<>&]++")
+_PUNCTUATION = ",;)}]"
 _NO_SECRET = re.compile(r"(?i)[\"']?(?:null|none|nil|true|false|undefined)?[\"']?[,;)}\]]*$")
 _LINE_START = re.compile(r"(?:^|[\r\n{,\"'])[ \t]{0,64}(?:- )?\\{0,8}[\"']?$")
 _LINE_END = re.compile(r"[ \t]{0,64}(?:$|[\r\n#\"',}\]\\])")
@@ -89,12 +90,12 @@ def redact(text: str) -> str:
 
     Give it the whole text and slice the answer, never the other way round.
     """
+    text = _TOKENS.sub(REDACTED, text)
     text = _HEADER_LINE.sub(rf"\1{REDACTED}", text)
     text = _HEADER.sub(rf"\1{REDACTED}", text)
     text = _redact_assignments(text)
     text = _USERINFO.sub(rf"\1{REDACTED}", text)
-    text = _BEARER.sub(rf"\1{REDACTED}", text)
-    return _TOKENS.sub(REDACTED, text)
+    return _BEARER.sub(rf"\1{REDACTED}", text)
 
 
 def has_secret(text: str) -> bool:
@@ -191,5 +192,7 @@ def _inside(value: re.Match[str]) -> tuple[int, int]:
         return start + 1, end
     if text[0] in "[{" and text[-1] in "]}":
         return start, end
-    bare = text.rstrip(",;)}]")
-    return (start, start + len(bare)) if bare and not bare.endswith(REDACTED[:-1]) else (start, end)
+    if text.startswith(REDACTED) and not text[len(REDACTED) :].strip(_PUNCTUATION):
+        return start, start + len(REDACTED)
+    bare = text.rstrip(_PUNCTUATION)
+    return (start, start + len(bare)) if bare else (start, end)
