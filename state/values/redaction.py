@@ -190,9 +190,9 @@ def _inside(value: re.Match[str]) -> tuple[int, int]:
         return start + len(value["escaped"]), end - len(value["escaped"])
     if text[0] in "\"'":
         return start + 1, end
-    if text[0] in "[{" and text[-1] in "]}":
-        return start, end
     if text.startswith(REDACTED) and not text[len(REDACTED) :].strip(_PUNCTUATION):
         return start, start + len(REDACTED)
+    if text[0] in "[{" and text[-1] in "]}":
+        return start, end
     bare = text.rstrip(_PUNCTUATION)
     return (start, start + len(bare)) if bare else (start, end)

@@ -275,7 +275,8 @@ def test_other_tags_stay(text: str) -> None:
         "akey=", "--token ", "-", ".", "sk-", "sk-a", "Bearer ", "Bearer a", "Authorization: ",
         "authorization", "://", "://a:", "://a:b", "@", "\\", '\\"', "token\\", "token=\\", "&",
         "&a", "token=&", " ", "\n", "\t", "<", "</", "<workspace ", "&amp;", "&amp;lt;", "#",
-        "token=#", "eyJ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "AKIA", "ghp_a", "password:\n",
+        "token=#", "eyJ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "AKIA", "ghp_a",
+        "password:\n",
     ],
 )  # fmt: skip
 def test_a_megabyte_made_to_be_slow_takes_linear_time(unit: str) -> None:
