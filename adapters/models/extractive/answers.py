@@ -1,7 +1,9 @@
 """What sort of answer a question expects, and whether a quote holds one."""
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 
 from adapters.models.extractive.terms import fold, stem
 from adapters.models.extractive.values import Value, ValueKind, find_values
@@ -29,8 +31,12 @@ _DIMENSIONS = {
     "fast": ValueKind.SPEED, "hot": ValueKind.TEMPERATURE, "cold": ValueKind.TEMPERATURE,
     "old": ValueKind.DURATION, "distance": ValueKind.LENGTH, "width": ValueKind.LENGTH,
     "weight": ValueKind.MASS, "speed": ValueKind.SPEED, "age": ValueKind.DURATION,
-    "depth": ValueKind.LENGTH,
+    "depth": ValueKind.LENGTH, "temperature": ValueKind.TEMPERATURE, "long": ValueKind.DURATION,
+    "duration": ValueKind.DURATION, "cost": ValueKind.MONEY, "size": ValueKind.AREA,
+    "percentage": ValueKind.PERCENT, "share": ValueKind.PERCENT, "date": ValueKind.DATE,
+    "year": ValueKind.DATE,
 }  # fmt: skip
+_BY_STEM = {stem(word): kind for word, kind in _DIMENSIONS.items()}
 # One alternative a line; where two sorts begin at one place, the earlier sort wins.
 _QUESTIONS = {
     Expected.MONEY: r"""
@@ -82,12 +88,17 @@ warum\b|wieso\b|weshalb\b|pourquoi\b|por qu[eé]\b
 为什么|为何|なぜ
 """,
 }
-_COMPILED = {
-    kind: re.compile(
-        rf"(?<![^\W\u3040-\u9fff])(?:{'|'.join(lines.split(chr(10))[1:-1])})", re.IGNORECASE
-    )
-    for kind, lines in _QUESTIONS.items()
-}
+
+
+@cache
+def _asking() -> dict[Expected, re.Pattern[str]]:
+    before = r"(?<![^\W\u3040-\u9fff])"
+    return {
+        kind: re.compile(before + f"(?:{'|'.join(lines.strip().splitlines())})", re.IGNORECASE)
+        for kind, lines in _QUESTIONS.items()
+    }
+
+
 _ANCHORED = re.compile(
     r"(?:and|so|but|then|exactly|in|at|by|for|on|to|from|since|until)\b\s*", re.IGNORECASE
 )
@@ -131,17 +142,21 @@ _TWO_NAMES = re.compile(
     r"(?:[A-Z]\.\s+)*[A-ZÀ-ÖØ-Þ][\w’'-]+"
 )
 _SITE = re.compile(
-    r"\b(?:in|at|on|near|under|inside|behind|beside|between|beneath|above|below|to|from|into|off|"
-    r"north|south|east|west|floor|room|building|street|road|island|harbou?r|bay|directory|folder|"
-    r"file|path|table|section|page|im|am|auf|unter|bei|neben|à|dans|sur|en)\b|[/~]\w+/|位于|"
-    r"在", re.IGNORECASE,
-)  # fmt: skip
+    r"\b(?:in|at|on|near|under|inside|behind|beside|between|beneath|off|im|am|auf|bei|neben|unter|à|"
+    r"dans|sur|en)\s+(?:the\s+|der\s+|dem\s+|la\s+|le\s+)?(?P<name>[^\W\d_]+)"
+)
+_SITE_WORD = re.compile(
+    r"\b(?:north|south|east|west|floor|room|building|street|road|island|harbou?r|bay|directory|folder|"
+    r"file|cellar|tower|valley|village|city|town|district|county|province|region|coast)\b"
+    r"|[/~]\w+/|位于|在",
+    re.IGNORECASE,
+)
 
 
 def expected_answer(question: str) -> Expected:
     """Return what `question` asks for, judged by its question words."""
     best: tuple[int, Expected] | None = None
-    for kind, pattern in _COMPILED.items():
+    for kind, pattern in _asking().items():
         match = pattern.search(question)
         if match is not None and (best is None or match.start() < best[0]):
             best = match.start(), kind
@@ -156,10 +171,17 @@ def _is_asked(question: str, at: int) -> bool:
     return unspaced or not lead or len(lead.split()) <= 1
 
 
+def stands_for(term: str, values: Iterable[Value]) -> bool:
+    """Tell whether one of `values` is what the stem `term` speaks of: "temperature" and 18 °C."""
+    kind = _BY_STEM.get(term)
+    return kind is not None and any(value.kind is kind for value in values)
+
+
 def wanted_kind(question: str) -> ValueKind | None:
     """Return the dimension a measure must have, as "how tall" wants a length; None: any."""
-    match = re.search(r"\b(?:how|the|wie)\s+(\w+)", question, re.IGNORECASE)
-    return _DIMENSIONS.get(fold(match[1])) if match else None
+    match = re.search(r"\b(?:how|the|what|wie)\s+(\w+)", question, re.IGNORECASE)
+    wanted = _DIMENSIONS.get(fold(match[1])) if match else None
+    return None if wanted is ValueKind.AREA else wanted  # a size may be told in many ways
 
 
 def holds_answer(
@@ -200,9 +222,20 @@ def holds_answer(
         case Expected.PERSON:
             return _names_someone(quote, question)
         case Expected.PLACE:
-            return _SITE.search(quote) is not None
+            return _tells_place(quote, question)
         case Expected.REASON:
             return _CAUSE.search(quote) is not None
+
+
+def _tells_place(quote: str, question: str) -> bool:
+    asked = {stem(word) for word in re.findall(r"[^\W\d_]+", question)}
+    if any(stem(match.group()) not in asked for match in _SITE_WORD.finditer(quote)):
+        return True
+    return any(
+        stem(match["name"]) not in asked and not match["name"].isdigit()
+        for match in _SITE.finditer(quote)
+        if match["name"][0].isupper() or match.group().count(" ") > 1
+    )
 
 
 def _names_someone(quote: str, question: str) -> bool:

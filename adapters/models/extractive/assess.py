@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from adapters.models.extractive.answers import Expected
 from adapters.models.extractive.conflict import Clash, find_clashes
-from adapters.models.extractive.decompose import shorten
+from adapters.models.extractive.gaps import tell_alone, tell_gap
 from adapters.models.extractive.names import next_query
 from adapters.models.extractive.select import (
     ANCHOR,
@@ -20,7 +19,7 @@ from adapters.models.extractive.select import (
     need_of,
     reach,
 )
-from adapters.models.port import AssessInput, Assessment, Selected
+from adapters.models.port import AssessInput, Assessment
 from state.values.evidence import Conflict, Coverage, CoverageRow
 
 MAX_MISSING = 5
@@ -167,35 +166,8 @@ def _row(
     known = [*(item.candidate for item in finding.chosen), *pool]
     query = next_query(known, need, uncovered, asked)
     gap = (
-        _alone(need, items)
+        tell_alone(need, items)
         if reached.is_covered
-        else _gap(finding, lacks_answer=reached.lacks_answer)
+        else tell_gap(need, reached, items, pool, round_=given.round)
     )
     return CoverageRow(need.subquestion.id, Coverage.GAP, ids, gap, query)
-
-
-def _alone(need: Need, items: Sequence[Selected]) -> str:
-    where = items[0].title or items[0].locator
-    return (
-        f"“{shorten(need.subquestion.question, 160)}” is answered by one source only ({where}); "
-        "a second one was asked for."
-    )
-
-
-def _gap(finding: Finding, *, lacks_answer: bool) -> str:
-    need = finding.need
-    question = shorten(need.subquestion.question, 160)
-    reached = reach(finding.chosen, need)
-    left_out = ", ".join(f"“{term.surface}”" for term in reached.uncovered[:6])
-    if not finding.chosen:
-        subject = ", ".join(f"“{term.surface}”" for term in need.terms[:6])
-        return f"No source read answers “{question}”: no passage is about {subject}."
-    if lacks_answer or (not left_out and need.expected is not Expected.OPEN):
-        also = f" and nothing on {left_out}" if left_out else ""
-        return (
-            f"No source read answers “{question}”: the passages found state not "
-            f"{need.expected.value}{also}."
-        )
-    if left_out:
-        return f"No source read answers “{question}” in full: nothing found on {left_out}."
-    return f"No source read answers “{question}” in one place: its terms are only met apart."

@@ -1,25 +1,21 @@
 """Whether a claim says no more than its quotes: containment word for word, else abstention."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from adapters.models.extractive.conflict import is_negated
+from adapters.models.extractive.sentences import split
 from adapters.models.extractive.terms import stems
 from adapters.models.extractive.values import find_values
 from adapters.models.port import CheckInput
 from state.values.claims import Claim, ClaimCheck, Verdict
+from state.values.normal_form import Span
+from state.values.quotes import find_all
 
 METHOD = "exact-quote"
 _ALIKE = 0.7
-_FOLDS = str.maketrans(
-    {
-        "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'",
-        "–": "-", "—": "-", "‐": "-", "‑": "-", "−": "-", "\u00ad": None, "\u200b": None,
-        "\ufeff": None,
-    }
-)  # fmt: skip
-_MARKS = re.compile(r"[*_`#>|]+|^[ \t]*(?:[-+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_UNSPACED = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u3005", "\u9fff"), ("\uf900", "\ufaff"))
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
 
 
@@ -33,45 +29,61 @@ def _check(claim: Claim, texts: Mapping[str, str]) -> ClaimCheck:
     quotes = [texts[key] for key in claim.evidence_ids if texts.get(key, "").strip()]
     if not quotes:
         return ClaimCheck(claim.id, Verdict.NO_TEXT, METHOD, "none of its quotes has any text")
-    said = normalise(claim.text)
-    if not said:
+    if not claim.text.strip():
         return ClaimCheck(claim.id, Verdict.UNVERIFIED, METHOD, "the claim has no words")
-    if any(contains(quote, said) for quote in map(normalise, quotes)):
+    found = [span for quote in quotes if (span := contained(claim.text, quote))]
+    if any(not span.is_qualified for span in found):
         return ClaimCheck(
             claim.id, Verdict.SUPPORTED, METHOD, "the quote contains it word for word"
         )
+    if found:
+        reason = "it is cut out of a sentence of the quote that denies it"
+        return ClaimCheck(claim.id, Verdict.PARTIAL, METHOD, reason)
     return _judge_other_words(claim, quotes)
 
 
-def normalise(text: str) -> str:
-    """Return `text` as it is compared: NFKC, without case, Markdown marks, curls and breaks."""
-    plain = unicodedata.normalize("NFKC", _MARKS.sub(" ", text)).translate(_FOLDS)
-    return " ".join(plain.casefold().split())
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """A claim found in a quote; qualified when the rest of its sentence denies it."""
+
+    is_qualified: bool
 
 
-def contains(quote: str, said: str) -> bool:
-    """Tell whether normalised `quote` has `said` in it, from word edge to word edge."""
-    at = quote.find(said)
-    while at >= 0:
-        before, after = quote[at - 1 : at], quote[at + len(said) : at + len(said) + 1]
-        opens = not (before.isalnum() and said[0].isalnum()) or not said[0].isascii()
-        closes = not (after.isalnum() and said[-1].isalnum()) or not said[-1].isascii()
-        if opens and closes and not _cuts_number(quote, at, at + len(said)):
-            return True
-        at = quote.find(said, at + 1)
+def contained(said: str, quote: str) -> Containment | None:
+    """Return how `quote` holds `said` word for word in normal form, or None when it does not."""
+    if " ".join(said.split()) == " ".join(quote.split()):
+        return Containment(is_qualified=False)
+    places = find_all(quote, said, limit=50)
+    whole = [span for span in places if _at_word_edges(quote, span)]
+    if not whole:
+        return None
+    return Containment(all(_is_denied_outside(quote, span, said) for span in whole))
+
+
+def _at_word_edges(quote: str, span: Span) -> bool:
+    before, after = quote[span.start - 1 : span.start], quote[span.end : span.end + 1]
+    opens = not (_is_letter(before) and _is_letter(quote[span.start]))
+    return opens and not (_is_letter(after) and _is_letter(quote[span.end - 1]))
+
+
+def _is_letter(char: str) -> bool:
+    """Tell whether `char` binds to the letters beside it; those of unspaced scripts do not."""
+    return char.isalnum() and not any(low <= char <= high for low, high in _UNSPACED)
+
+
+def _is_denied_outside(quote: str, span: Span, said: str) -> bool:
+    for part in split(quote):
+        if part.start < span.end and span.start < part.end and not is_negated(said):
+            around = quote[part.start : max(part.start, span.start)]
+            around += " " + quote[min(part.end, span.end) : part.end]
+            if part.start <= span.start and is_negated(around):
+                return True
     return False
 
 
-def _cuts_number(quote: str, start: int, end: int) -> bool:
-    head = re.search(r"\d[.,]\Z", quote[:start]) and quote[start : start + 1].isdigit()
-    tail = quote[end - 1 : end].isdigit() and re.match(r"[.,]\d", quote[end:])
-    return bool(head or tail)
-
-
 def _judge_other_words(claim: Claim, quotes: Sequence[str]) -> ClaimCheck:
-    sentences = [normalise(part) for part in _SENTENCE.split(claim.text) if part.strip()]
-    whole = [normalise(quote) for quote in quotes]
-    found = [any(contains(quote, part) for quote in whole) for part in sentences]
+    sentences = [part for part in _SENTENCE.split(claim.text) if part.strip()]
+    found = [any(contained(part, quote) for quote in quotes) for part in sentences]
     if len(sentences) > 1 and any(found):
         reason = f"{sum(found)} of {len(found)} sentences are in the quotes word for word"
         return ClaimCheck(claim.id, Verdict.PARTIAL, METHOD, reason)

@@ -19,12 +19,13 @@ from adapters.models.extractive.lexicon import (
     UNSPACED_NEGATIONS,
 )
 from adapters.models.extractive.select import Candidate, Need, Scored, is_near_copy
-from adapters.models.extractive.terms import content, fold, is_capitalising, stem, words
+from adapters.models.extractive.terms import content, fold, is_capitalising, stem, stems, words
 from adapters.models.extractive.values import Value, ValueKind
 
 _WINDOW = 7
 _SHARED = 0.5
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W\d_]|\b[A-Z]{2,}\b|\b[A-Za-z]+[-_]?\d+\b")
+_BREAK = re.compile(r"[,;:—()]\s|[.!?]\s|[，；：。（）]|\n\s*\n")
 _ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
 
 
@@ -135,16 +136,31 @@ def _same_thing(
     near_a, near_b = _window(a, one), _window(b, other)
     topic = {term.stem for term in need.terms if not term.is_name}
     here = near_a & near_b
-    whole_a, whole_b = _wording(a), _wording(b)
-    shared = len(whole_a & whole_b) / (min(len(whole_a), len(whole_b)) or 1)
+    alike = _alike(_clause(a, one), _clause(b, other)) or _alike(_wording(a), _wording(b))
     if not here - {one.unit}:
         return False
     if one.kind is ValueKind.DATE or not alone:
         verb_a, verb_b = _governor(a, one), _governor(b, other)
-        if verb_a != verb_b:
+        if verb_a != verb_b or not verb_a:
             return False
-    on_topic = bool(topic & here) or len(here) >= 3
-    return on_topic and shared >= _SHARED and len(whole_a & whole_b) >= 2
+    names = {term.stem for term in need.terms if term.is_name}
+    on_topic = bool(topic & (here | {one.unit})) if topic else len(here - names) >= 2
+    return on_topic and alike
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    shared = len(one & other)
+    return shared >= 2 and shared >= _SHARED * min(len(one), len(other))
+
+
+def _clause(candidate: Candidate, value: Value) -> frozenset[str]:
+    """Return the words of the clause that holds `value`, the value's own left out."""
+    text = candidate.text
+    start = max((m.end() for m in _BREAK.finditer(text, 0, value.start)), default=0)
+    stop = _BREAK.search(text, value.end)
+    return stems(text[start : value.start]) | stems(
+        text[value.end : stop.start() if stop else None]
+    )
 
 
 def _qualifiers(candidate: Candidate, value: Value) -> frozenset[str]:
@@ -163,15 +179,21 @@ def _same_time(a: Candidate, b: Candidate, one: Value) -> bool:
     """Tell whether no year, nor any date, says that the values belong to different times."""
     if one.kind is ValueKind.DATE:
         return True
-    years_a, years_b = _years(a), _years(b)
-    return years_a == years_b or bool(years_a & years_b)
+    stated_a, stated_b = _years(a), _years(b)
+    titled_a, titled_b = _titled_years(a), _titled_years(b)
+    if titled_a and titled_b and not titled_a & titled_b:
+        return False
+    return stated_a == stated_b or bool(stated_a & stated_b)
 
 
 def _years(candidate: Candidate) -> frozenset[int]:
-    stated = {int(v.amount) // 10_000 for v in candidate.values if v.kind is ValueKind.DATE}
+    dates = [value for value in candidate.values if value.kind is ValueKind.DATE]
+    return frozenset(int(date.amount) // 10_000 for date in dates) - {0}
+
+
+def _titled_years(candidate: Candidate) -> frozenset[str]:
     around = f"{candidate.passage.heading} {candidate.passage.title or ''}"
-    stated |= {int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", around)}
-    return frozenset(stated - {0})
+    return frozenset(re.findall(r"\b(?:19|20)\d\d\b", around))
 
 
 def _window(candidate: Candidate, value: Value) -> frozenset[str]:

@@ -61,7 +61,7 @@ WEAK = _words(
     "currently current today available possible exact exactly information detail fact come see "
     "look find new first time case number amount value need become consider involve concern "
     "provide "
-    "include"
+    "include located"
 )
 
 IRREGULAR = {

@@ -81,7 +81,9 @@ def _named(candidate: Candidate) -> Iterable[tuple[str, float]]:
     for match in _LINKED.finditer(text):
         yield match[1], 3.0
     for match in _QUOTED.finditer(text):
-        yield next(filter(None, match.groups())), 1.0 + 2.0 * points
+        title = next(filter(None, match.groups())).strip()
+        if _is_title(title):
+            yield title, 1.0 + 2.0 * points
     for match in _IDENTIFIER.finditer(text):
         yield next(filter(None, match.groups())), 0.5 + 2.0 * points
     for match in _PROPER.finditer(text):
@@ -90,6 +92,13 @@ def _named(candidate: Candidate) -> Iterable[tuple[str, float]]:
             document = _DOCUMENT.search(text[match.start() : match.end() + 30]) is not None
             parts = 0.5 * min(2, name.count(" "))
             yield name, parts + 2.0 * points + 1.5 * document
+
+
+def _is_title(text: str) -> bool:
+    """Tell whether quoted words look like a title and not like somebody's speech."""
+    carrying = [word for word in text.split() if is_content(word)]
+    capitals = sum(word[0].isupper() or not word[0].isascii() for word in carrying)
+    return text[-1] not in ",.!?" and len(carrying) <= 7 and 2 * capitals > len(carrying)
 
 
 def _sound(match: re.Match[str], text: str) -> str:

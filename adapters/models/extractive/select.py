@@ -4,7 +4,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.models.extractive.answers import Expected, expected_answer, holds_answer
+from adapters.models.extractive.answers import (
+    Expected,
+    expected_answer,
+    holds_answer,
+    stands_for,
+)
 from adapters.models.extractive.decompose import own_and_compared
 from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
 from adapters.models.extractive.sentences import Span, split
@@ -14,7 +19,8 @@ from adapters.models.port import Selected
 from state.values.evidence import Passage
 from state.values.plan import Subquestion
 
-RELEVANT = 0.34
+RELEVANT = 0.5
+OWN = 0.25
 ANCHOR = 0.6
 WHOLE = 0.75
 _NEAR_COPY = 0.8
@@ -24,12 +30,12 @@ _K1, _B = 1.2, 0.75
 _TYPE_WORDS = {
     Expected.MONEY: "cost earn money much pay spend worth sell",
     Expected.DURATION: "long old duration lifetime",
-    Expected.COUNT: "many number often total population",
+    Expected.COUNT: "many number often total",
     Expected.MEASURE: "tall far deep wide thick heavy fast hot cold large much long distance size "
     "width weight speed height",
     Expected.DATE: "year date day month",
     Expected.TIME: "time",
-    Expected.PLACE: "city country town place located",
+    Expected.PLACE: "city country town place",
     Expected.REASON: "reason cause",
     Expected.PERSON: "person name",
     Expected.OPEN: "",
@@ -237,7 +243,7 @@ class Weigher:
         for term in need.terms:
             wanted = forms[term.stem]
             ceiling += term.weight * rarity[term.stem] * 2.2
-            if wanted & candidate.stems:
+            if wanted & candidate.stems or stands_for(term.stem, candidate.values):
                 own += term.weight
                 within += term.weight
                 ranked += term.weight * rarity[term.stem] * damp
@@ -319,8 +325,11 @@ def choose(
 
 
 def _is_usable(item: Scored, need: Need) -> bool:
-    carrying = any(term.weight >= 1 and term.stem in item.met for term in need.terms)
-    return item.within >= RELEVANT and (carrying or len(item.met) == len(need.terms))
+    topic = [term for term in need.terms if term.weight >= 1 and not term.is_name]
+    carrying = any(term.stem in item.met for term in topic or need.terms)
+    total = need.total or 1.0
+    relevant = item.within > min(RELEVANT, 1.6 / total)  # a long question is met in parts
+    return carrying and relevant and item.own >= min(OWN, 0.9 / total)
 
 
 def _marginal(item: Scored, chosen: Sequence[Scored], met: set[str]) -> float:

@@ -157,6 +157,7 @@ _YEAR_BEFORE = re.compile(
     r"ab|bis|jahr|en|depuis|desde|año|spring|summer|autumn|winter|early|late|mid)\s+\Z|[(–—-]\s*\Z|\A",
     re.IGNORECASE,
 )
+_NUMBER_WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)?")
 _CURRENCY = re.compile(r"[$€£¥]\s?\Z")
 _LABEL = re.compile(
     r"(?:\b(?:section|sec|figure|fig|table|chapter|version|page|rfc|no|nr|part|step|line|route|room|"
@@ -165,7 +166,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _FIGURE = re.compile(
-    r"(?<![A-Za-z0-9_À-ÿ.])(?P<digits>\d{1,3}(?:[,   ’']\d{3})+(?:\.\d+)?(?![\d])|\d+(?:[.,]\d+)?)"
+    r"(?<![A-Za-z0-9_À-ÿ.])(?P<digits>\d{1,3}(?:[,\u00a0\u2009\u202f’']\d{3})+(?:\.\d+)?(?!\d)"
+    r"|\d{1,3}(?:\.\d{3}){2,}(?!\d)|\d{1,18}(?:[.,]\d{1,9})?)"
 )
 _AFTER = re.compile(
     r"[\s-]?(?P<symbol>[%％€$£¥]|°\s?[CF]|km/h|m²|km²|[万亿]|[^\W\d_]+(?:-[^\W\d_]+)?)"
@@ -223,14 +225,27 @@ def _amounts(text: str) -> list[Value]:
         if _LABEL.search(before) or _is_list_mark(text, match.start(), match.end()):
             continue
         number, step = _number(match["digits"])
-        found.append(_measured(text, number, step, match.start(), match.end()))
-    for word in re.finditer(r"[^\W\d_]+", text):
-        number_word = _NUMBERS.get(word.group().lower())
+        start = match.start()
+        if re.search(r"(?:^|[\s(])[-−]\Z", before):
+            number, start = -number, start - 1
+        found.append(_measured(text, number, step, start, match.end()))
+    for word in _NUMBER_WORD.finditer(text):
+        number_word = _spelled(word.group())
         if number_word is not None and not _is_idle(text, word):
             value = _measured(text, number_word, 1, word.start(), word.end())
             if value.unit or value.kind is not ValueKind.NUMBER:
                 found.append(value)
     return found
+
+
+def _spelled(word: str) -> float | None:
+    """Return the number that `word` spells ("twelve", "twenty-two"), or None."""
+    tens, dash, ones = word.lower().partition("-")
+    number = _NUMBERS.get(tens)
+    if number is None or not dash:
+        return number
+    below_ten = _NUMBERS.get(ones, 0.0)
+    return number + below_ten if number >= 20 and 0 < below_ten < 10 else None
 
 
 def _is_idle(text: str, word: re.Match[str]) -> bool:
@@ -246,7 +261,8 @@ def _is_list_mark(text: str, start: int, end: int) -> bool:
 
 
 def _number(digits: str) -> tuple[float, float]:
-    plain = re.sub(r"[   ’']", "", digits)
+    """Return a figure's amount, and what its last digit is worth."""
+    plain = re.sub(r"[\u00a0\u2009\u202f’']", "", digits)
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", plain):
         plain = plain.replace(",", "")
     elif re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", plain):

@@ -1,0 +1,64 @@
+"""What a gap says to people: which words no source has, or which sort of answer is missing."""
+
+from collections.abc import Iterable, Sequence
+
+from adapters.models.extractive.answers import Expected
+from adapters.models.extractive.decompose import shorten
+from adapters.models.extractive.select import Candidate, Need, Reach
+from adapters.models.extractive.terms import Term, matches
+from adapters.models.port import Selected
+
+_NAMED = 6
+
+
+def tell_gap(
+    need: Need,
+    reached: Reach,
+    quotes: Sequence[Selected],
+    pool: Sequence[Candidate],
+    *,
+    round_: int,
+) -> str:
+    """Return a sentence that says what is missing for `need`, naming the words not covered.
+
+    `pool` is what round `round_` read: of earlier rounds' text only the quotes are known.
+    """
+    question = _asked(need)
+    if not pool:
+        return f"No source read answers {question}: round {round_} found nothing to read."
+    if not quotes:
+        absent = unmentioned(need, pool)
+        if absent:
+            last = f"{_listed(absent)} not found in what round {round_} read"
+            return f"No source read answers {question}: {last}."
+        return f"No source read answers {question}: no passage brings its words together."
+    if reached.lacks_answer and need.expected is not Expected.OPEN:
+        also = f", nor anything on {_listed(reached.uncovered)}" if reached.uncovered else ""
+        return (
+            f"No source read answers {question}: none of the passages on it states "
+            f"{need.expected.value}{also}."
+        )
+    if reached.uncovered:
+        words = _listed(reached.uncovered)
+        return f"No source read answers {question} in full: nothing found on {words}."
+    return f"No source read answers {question} in one place: its words are only met apart."
+
+
+def tell_alone(need: Need, quotes: Sequence[Selected]) -> str:
+    """Return a sentence that says that only one source answers `need`, where two are wanted."""
+    where = quotes[0].title or quotes[0].locator
+    return f"{_asked(need)} is answered by one source only ({where}); a second one was asked for."
+
+
+def unmentioned(need: Need, pool: Sequence[Candidate]) -> tuple[Term, ...]:
+    """Return the terms of `need` that stand nowhere in `pool`."""
+    vocabulary = frozenset().union(*(candidate.stems for candidate in pool))
+    return tuple(term for term in need.terms if not matches(term.stem, vocabulary))
+
+
+def _asked(need: Need) -> str:
+    return f"“{shorten(need.subquestion.question, 160)}”"
+
+
+def _listed(terms: Iterable[Term]) -> str:
+    return ", ".join(f"“{term.surface}”" for term in list(terms)[:_NAMED])
