@@ -292,7 +292,7 @@ class MemoryArtifacts:
         for body_hash, (body, put_at) in sorted(self._bodies.items()):
             yield Stored(body_hash, len(body), max(0.0, self._clock() - put_at))
 
-    def sweep_temporaries(self, older_than_s: float) -> int:  # noqa: ARG002 (the port's name)
+    def sweep_temporaries(self, older_than_s: float) -> int:
         """Return 0: nothing is left by halves."""
         return 0
 
