@@ -36,7 +36,7 @@ def settle(
         "claims_verified": section_ids,
     }
     for item, signs in _SIGNS.items():
-        shown[item] = _quoted_sources(assessment, lambda text, s=signs: any(w in text for w in s))
+        shown[item] = _quoted_sources(assessment, signs)
     return [_update(item, list(shown.get(item, ()))) for item in profile.checklist]
 
 
