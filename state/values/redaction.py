@@ -29,9 +29,9 @@ _AUTHORIZATION = (
 )
 # On a line of its own, or in quotes, all that follows; in the midst of a sentence one word.
 _HEADER_LINE = re.compile(
-    rf"(?im)((?:^|(?<=[\"']))[ \t]{{0,64}}{_AUTHORIZATION})(?!\[REDACTED\])[^\s\"'\\][^\"'\\\r\n]*+"
+    rf"(?im)((?:^|(?<=[\"']))[ \t]{{0,64}}{_AUTHORIZATION})(?!\[REDACTED\])[^\s\"'\\*][^\"'\\\r\n]*+"
 )
-_HEADER = re.compile(rf"(?i)((?<![\w-]){_AUTHORIZATION})(?:\[REDACTED\]|[^\s\"'\\]++)")
+_HEADER = re.compile(rf"(?i)((?<![\w-]){_AUTHORIZATION})(?:\[REDACTED\]|[^\s\"'\\*][^\s\"'\\]*+)")
 _BEARER = re.compile(
     r"((?<!\w)(?:Bearer|bearer|Basic)\s{1,8})(?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{16,}+"
 )

@@ -114,7 +114,8 @@ def test_replacing_a_file_leaves_the_new_bytes_and_nothing_else(tmp_path: Path) 
 def test_a_write_that_hits_the_size_limit_says_so_and_leaves_the_old_file(tmp_path: Path) -> None:
     durable.replace_file(tmp_path / "state", b"old")
     program = (
-        "import sys\nfrom state.durable import replace_file\nfrom state.errors import StorageError\n"
+        "import sys\nfrom state.durable import replace_file\n"
+        "from state.errors import StorageError\n"
         "try: replace_file(sys.argv[1], bytes(100_000))\n"
         "except StorageError as error: print(error)\n"
     )

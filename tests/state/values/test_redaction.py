@@ -134,6 +134,7 @@ def test_what_stands_around_a_secret_stays(text: str, shown: str) -> None:
         '{"key": "value", "author": "Ann", "cache_key": "abc"}',
         "the token is a unit of text; a secret: nobody knows",
         "Token: a unit of text",
+        "- **Granular Authorization:** finer scopes",
         "authors: Ann and Bob",
         "task-management, risk-assessment and disk-encryption",
         "sk-short",
