@@ -29,7 +29,8 @@ _AUTHORIZATION = (
 )
 # On a line of its own, or in quotes, all that follows; in the midst of a sentence one word.
 _HEADER_LINE = re.compile(
-    rf"(?im)((?:^|(?<=[\"']))[ \t]{{0,64}}{_AUTHORIZATION})(?!\[REDACTED\])[^\s\"'\\*][^\"'\\\r\n]*+"
+    rf"(?im)((?:^|(?<=[\"']))[ \t]{{0,64}}{_AUTHORIZATION})"
+    r"(?!\[REDACTED\])[^\s\"'\\*][^\"'\\\r\n]*+"
 )
 _HEADER = re.compile(rf"(?i)((?<![\w-]){_AUTHORIZATION})(?:\[REDACTED\]|[^\s\"'\\*][^\s\"'\\]*+)")
 _BEARER = re.compile(
