@@ -7,15 +7,13 @@ from itertools import zip_longest
 from adapters.models.extractive.conflict import Clash, find_clashes
 from adapters.models.extractive.gaps import tell_alone, tell_gap
 from adapters.models.extractive.names import next_query
+from adapters.models.extractive.pool import Candidate, candidates, held_candidates
 from adapters.models.extractive.select import (
     ANCHOR,
-    Candidate,
     Need,
     Scored,
     Weigher,
-    candidates,
     choose,
-    held_candidates,
     need_of,
     reach,
 )
@@ -64,8 +62,8 @@ def assess(given: AssessInput) -> Assessment:
 
 def _find(given: AssessInput, need: Need, pool: Sequence[Candidate]) -> Finding:
     mine = [item for item in given.held if item.subquestion_id == need.subquestion.id]
-    held = {_place(candidate): candidate for candidate in held_candidates(mine)}
-    everything = [*held.values(), *(c for c in pool if _place(c) not in held)]
+    held = {candidate.place: candidate for candidate in held_candidates(mine)}
+    everything = [*held.values(), *(c for c in pool if c.place not in held)]
     ranked = [_favoured(item, held) for item in Weigher(everything).rank(need)]
     ranked.sort(key=lambda item: -item.score)
     limit = given.max_evidence if given.per_subquestion else min(_EACH, given.max_evidence)
@@ -74,12 +72,8 @@ def _find(given: AssessInput, need: Need, pool: Sequence[Candidate]) -> Finding:
     return Finding(need, *_with_both_sides(chosen, clashes, limit))
 
 
-def _place(candidate: Candidate) -> tuple[str, int, int]:
-    return candidate.passage.source_id, candidate.start, candidate.end
-
-
 def _favoured(item: Scored, held: Iterable[tuple[str, int, int]]) -> Scored:
-    if item.score > 0 and _place(item.candidate) in held:
+    if item.score > 0 and item.candidate.place in held:
         return replace(item, score=item.score + _HELD_BONUS)
     return item
 

@@ -18,7 +18,8 @@ from adapters.models.extractive.lexicon import (
     QUALIFIERS,
     UNSPACED_NEGATIONS,
 )
-from adapters.models.extractive.select import Candidate, Need, Scored, is_near_copy
+from adapters.models.extractive.pool import Candidate, is_near_copy
+from adapters.models.extractive.select import Need, Scored
 from adapters.models.extractive.terms import content, fold, is_capitalising, stem, stems, words
 from adapters.models.extractive.values import Value, ValueKind
 

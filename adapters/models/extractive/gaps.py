@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from adapters.models.extractive.answers import Expected
 from adapters.models.extractive.decompose import shorten
-from adapters.models.extractive.select import Candidate, Need, Reach
+from adapters.models.extractive.pool import Candidate
+from adapters.models.extractive.select import Need, Reach
 from adapters.models.extractive.terms import Term, matches
 from adapters.models.port import Selected
 

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from adapters.models.extractive.decompose import MAX_QUERY, make_query
 from adapters.models.extractive.lexicon import CALENDAR
-from adapters.models.extractive.select import Candidate, Need
+from adapters.models.extractive.pool import Candidate
+from adapters.models.extractive.select import Need
 from adapters.models.extractive.terms import Term, fold, is_capitalising, is_content, stem, stems
 
 _CAP = r"[A-ZÀ-ÖØ-ÞА-Я][\w’'&-]*"
@@ -63,9 +65,9 @@ def find_names(pool: Iterable[Candidate], need: Need, uncovered: Sequence[Term])
         bearing += 0.3 * len(topic & (candidate.near | candidate.far))
         if bearing < 0.3:
             continue
-        for text, bonus in _named(candidate):
-            key = " ".join(sorted(stems(text)))
-            if not stems(text) - asked:
+        for text, bonus, own in _named(candidate.text):
+            key = " ".join(sorted(own))
+            if not own - asked:
                 continue
             score = bearing + bonus
             known = found.get(key)
@@ -74,8 +76,12 @@ def find_names(pool: Iterable[Candidate], need: Need, uncovered: Sequence[Term])
     return sorted(found.values(), key=lambda name: -name.score)
 
 
-def _named(candidate: Candidate) -> Iterable[tuple[str, float]]:
-    text = candidate.text
+@lru_cache(maxsize=4096)
+def _named(text: str) -> tuple[tuple[str, float, frozenset[str]], ...]:
+    return tuple((name, bonus, stems(name)) for name, bonus in _names_in(text))
+
+
+def _names_in(text: str) -> Iterable[tuple[str, float]]:
     points = _POINTER.search(text) is not None
     marks = not is_capitalising(text)
     for match in _LINKED.finditer(text):

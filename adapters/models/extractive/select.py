@@ -11,20 +11,15 @@ from adapters.models.extractive.answers import (
     stands_for,
 )
 from adapters.models.extractive.decompose import own_and_compared
-from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
-from adapters.models.extractive.sentences import Span, split
-from adapters.models.extractive.terms import Term, content, matches, question_terms, stem, stems
-from adapters.models.extractive.values import Value, find_values
-from adapters.models.port import Selected
-from state.values.evidence import Passage
+from adapters.models.extractive.orders import gives_orders
+from adapters.models.extractive.pool import Candidate, is_near_copy, overlaps, widened
+from adapters.models.extractive.terms import Term, matches, question_terms, stem
 from state.values.plan import Subquestion
 
 RELEVANT = 0.5
 OWN = 0.25
 ANCHOR = 0.6
 WHOLE = 0.75
-_NEAR_COPY = 0.8
-_WIDENED = 700
 _WORTH_WIDENING = 8
 _K1, _B = 1.2, 0.75
 _TYPE_WORDS = {
@@ -75,117 +70,6 @@ def need_of(subquestion: Subquestion) -> Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A quotable range of a passage, with all that is compared about it."""
-
-    passage: Passage
-    start: int
-    end: int
-    text: str
-    stems: frozenset[str]
-    near: frozenset[str]
-    far: frozenset[str]
-    values: tuple[Value, ...]
-    length: int
-    is_ordering: bool
-
-    @property
-    def numbers(self) -> frozenset[tuple[str, float, str]]:
-        """Return the values as they are told apart."""
-        return frozenset((value.kind.value, value.amount, value.unit) for value in self.values)
-
-    def selected_for(self, subquestion_id: str) -> Selected:
-        """Return this range as evidence for `subquestion_id`."""
-        passage = self.passage
-        return Selected(
-            subquestion_id, passage.source_id, passage.locator, passage.title, self.text,
-            self.start, self.end, passage.paragraph, passage.page, passage.heading,
-            passage.modified_at,
-        )  # fmt: skip
-
-
-def candidates(passages: Sequence[Passage]) -> list[Candidate]:
-    """Return every quotable range of `passages`, each source's text read only once.
-
-    `near` are the words that the heading, the title, the locator's last part or a table's header
-    add; `far` those of all the source's passages.
-    """
-    distant: dict[str, set[str]] = {}
-    for passage in passages:
-        distant.setdefault(passage.source_id, set()).update(stems(passage.text))
-    found: dict[tuple[str, int, int], Candidate] = {}
-    for passage in passages:
-        around = _around(passage)
-        doubtful = ordering_paragraphs(passage.text)
-        for span in split(passage.text):
-            near = around | stems(span.context) if span.context else around
-            far = frozenset(distant[passage.source_id])
-            ordering = any(start < span.end and span.start < end for start, end in doubtful)
-            made = _candidate(passage, span, near, far, is_ordering=ordering)
-            found.setdefault((passage.source_id, made.start, made.end), made)
-    return list(found.values())
-
-
-def held_candidates(held: Iterable[Selected]) -> list[Candidate]:
-    """Return evidence of earlier rounds as candidates, each whole as it was chosen."""
-    found = []
-    for item in held:
-        passage = Passage(
-            item.source_id, item.locator, item.title, item.text, item.start, item.end,
-            item.paragraph, item.page, item.heading, item.modified_at,
-        )  # fmt: skip
-        whole, near = Span(0, len(item.text)), _around(passage)
-        found.append(_candidate(passage, whole, near, near | stems(item.text), is_ordering=False))
-    return found
-
-
-def widened(candidate: Candidate, names: Iterable[frozenset[str]]) -> Candidate | None:
-    """Return `candidate` begun early enough to hold the `names` its passage has just before it.
-
-    `names` are sets of stems of which one is to be met. None where they stand too far away.
-    """
-    passage = candidate.passage
-    starts = [span for span in split(passage.text) if span.start < candidate.start - passage.start]
-    end = candidate.end - passage.start
-    for span in reversed(starts):
-        if end - span.start > _WIDENED:
-            return None
-        known = stems(passage.text[span.start : end])
-        if all(name & known for name in names):
-            wide = Span(span.start, end)
-            return _candidate(passage, wide, candidate.near, candidate.far, is_ordering=False)
-    return None
-
-
-def _around(passage: Passage) -> frozenset[str]:
-    place = _place_name(passage.locator)
-    return stems(f"{passage.heading}\n{passage.title or ''}\n{place}")
-
-
-def _place_name(locator: str) -> str:
-    return locator.rstrip("/").rsplit("/", 1)[-1].replace("_", " ").replace("-", " ")
-
-
-def _candidate(
-    passage: Passage, span: Span, near: frozenset[str], far: frozenset[str], *, is_ordering: bool
-) -> Candidate:
-    text = passage.text[span.start : span.end]
-    tokens = content(text)
-    return Candidate(
-        passage,
-        passage.start + span.start,
-        passage.start + span.end,
-        text,
-        frozenset(token.stem for token in tokens),
-        near,
-        far,
-        tuple(find_values(text)),
-        len(tokens),
-        is_ordering,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class Scored:
     """A candidate as it stands for one need. `own` and `within` are shares of the terms' weight."""
 
@@ -202,9 +86,8 @@ class Weigher:
 
     def __init__(self, pool: Sequence[Candidate]) -> None:
         self._pool = pool
-        self._vocabulary = frozenset().union(
-            *(c.stems | c.near | c.far for c in pool)
-        )  # fmt: skip
+        sets = {id(s): s for c in pool for s in (c.stems, c.near, c.far)}  # most are shared
+        self._vocabulary = frozenset().union(*sets.values())
         self._mean = sum(c.length for c in pool) / len(pool) if pool else 1.0
 
     def rank(self, need: Need) -> list[Scored]:
@@ -280,21 +163,6 @@ def _form_factor(candidate: Candidate) -> float:
     if text.startswith("#") or (candidate.length < 4 and text[-1:] not in ".!。！;:|"):
         return 0.5
     return 1.0 if candidate.length >= 3 else 0.8
-
-
-def is_near_copy(a: Candidate, b: Candidate) -> bool:
-    """Tell whether two candidates say the same in the same words, numbers and negation included."""
-    if a.text == b.text:
-        return True
-    if a.numbers != b.numbers or not a.stems or not b.stems:
-        return False
-    shared = len(a.stems & b.stems)
-    return shared / len(a.stems | b.stems) >= _NEAR_COPY and shared >= 3
-
-
-def overlaps(a: Candidate, b: Candidate) -> bool:
-    """Tell whether two candidates are ranges of one source that share characters."""
-    return a.passage.source_id == b.passage.source_id and a.start < b.end and b.start < a.end
 
 
 def choose(

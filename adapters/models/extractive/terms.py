@@ -127,6 +127,7 @@ def _pairs(run: str, offset: int) -> Iterable[Token]:
         start = cut[1]
 
 
+@lru_cache(maxsize=65_536)
 def is_content(word: str) -> bool:
     """Tell whether `word`, as it is written, is more than a function word."""
     plain = fold(word).replace("’", "'").removesuffix("'s")
@@ -185,7 +186,7 @@ def matches(term: str, vocabulary: Iterable[str]) -> frozenset[str]:
 def _is_match(term: str, other: str) -> bool:
     if term == other:
         return True
-    short, long = sorted((term, other), key=len)
+    short, long = (term, other) if len(term) <= len(other) else (other, term)
     if not short or short[0].isdigit() or long[0].isdigit():
         return False
     if not short.isascii() and len(short) == 1:

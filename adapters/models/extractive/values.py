@@ -154,7 +154,7 @@ _BARE_YEAR = re.compile(
 )
 _YEAR_BEFORE = re.compile(
     r"\b(?:in|since|of|by|until|till|from|to|after|before|around|about|circa|year|during|and|im|seit|"
-    r"ab|bis|jahr|en|depuis|desde|año|spring|summer|autumn|winter|early|late|mid)\s+\Z|[(–—-]\s*\Z|\A",
+    r"ab|bis|jahr|en|depuis|desde|año|spring|summer|autumn|winter|early|late|mid)\s+\Z|[(–—-]\s*\Z",
     re.IGNORECASE,
 )
 _NUMBER_WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)?")
@@ -203,7 +203,7 @@ def _dates(text: str) -> list[Value]:
         found.append(_date(int(year), month, int(day), *match.span()))
     for match in _BARE_YEAR.finditer(text):
         follows = match["next"]
-        plausible = _YEAR_BEFORE.search(text[: match.start()]) or (
+        plausible = _opens_date(text, match.start()) or (
             follows is not None and not is_content(follows)
         )
         counted = follows is not None and fold(follows) in _UNITS
@@ -211,6 +211,10 @@ def _dates(text: str) -> list[Value]:
         if plausible and not counted and not covered:
             found.append(_date(int(match.group().rstrip("s")), 0, 0, *match.span()))
     return found
+
+
+def _opens_date(text: str, at: int) -> bool:
+    return at == 0 or _YEAR_BEFORE.search(text[max(0, at - 24) : at]) is not None
 
 
 def _date(year: int, month: int, day: int, start: int, end: int) -> Value:
@@ -256,8 +260,9 @@ def _is_idle(text: str, word: re.Match[str]) -> bool:
 
 
 def _is_list_mark(text: str, start: int, end: int) -> bool:
-    opens = not text[:start].rpartition("\n")[2].strip(" \t(")
-    return opens and re.match(r"[.)](?:\s|\Z)", text[end:]) is not None
+    if text[end : end + 1] not in (".", ")") or text[end + 1 : end + 2].strip():
+        return False
+    return not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t(")
 
 
 def _number(digits: str) -> tuple[float, float]:

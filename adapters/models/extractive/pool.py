@@ -1,0 +1,163 @@
+"""What may be quoted: the ranges of the passages at hand, with all that is compared about them."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
+from adapters.models.extractive.sentences import Span, split
+from adapters.models.extractive.terms import Token, content, stems
+from adapters.models.extractive.values import Value, find_values
+from adapters.models.port import Selected
+from state.values.evidence import Passage
+
+_NEAR_COPY = 0.8
+_WIDENED = 700
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A quotable range of a passage, with all that is compared about it."""
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    stems: frozenset[str]
+    near: frozenset[str]
+    far: frozenset[str]
+    values: tuple[Value, ...]
+    length: int
+    is_ordering: bool
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Return where the range stands: source, start, end."""
+        return self.passage.source_id, self.start, self.end
+
+    @property
+    def numbers(self) -> frozenset[tuple[str, float, str]]:
+        """Return the values as they are told apart."""
+        return frozenset((value.kind.value, value.amount, value.unit) for value in self.values)
+
+    def selected_for(self, subquestion_id: str) -> Selected:
+        """Return this range as evidence for `subquestion_id`."""
+        passage = self.passage
+        return Selected(
+            subquestion_id, passage.source_id, passage.locator, passage.title, self.text,
+            self.start, self.end, passage.paragraph, passage.page, passage.heading,
+            passage.modified_at,
+        )  # fmt: skip
+
+
+def candidates(passages: Sequence[Passage]) -> list[Candidate]:
+    """Return every quotable range of `passages`, each source's text read only once.
+
+    `near` are the words that the heading, the title, the locator's last part or a table's header
+    add; `far` those of all the source's passages.
+    """
+    tokens = [content(passage.text) for passage in passages]
+    distant: dict[str, frozenset[str]] = {}
+    for passage, own in zip(passages, tokens, strict=True):
+        known = distant.get(passage.source_id, frozenset())
+        distant[passage.source_id] = known.union(token.stem for token in own)
+    found: dict[tuple[str, int, int], Candidate] = {}
+    for passage, own in zip(passages, tokens, strict=True):
+        around, far = _around(passage), distant[passage.source_id]
+        doubtful = ordering_paragraphs(passage.text)
+        for span in split(passage.text):
+            near = around | stems(span.context) if span.context else around
+            ordering = any(start < span.end and span.start < end for start, end in doubtful)
+            made = _candidate(passage, span, near, far, _within(own, span), is_ordering=ordering)
+            found.setdefault(made.place, made)
+    return list(found.values())
+
+
+def _within(tokens: Sequence[Token], span: Span) -> Sequence[Token]:
+    first = bisect_left(tokens, span.start, key=lambda token: token.start)
+    last = bisect_left(tokens, span.end, key=lambda token: token.start)
+    return tokens[first:last]
+
+
+def held_candidates(held: Iterable[Selected]) -> list[Candidate]:
+    """Return evidence of earlier rounds as candidates, each whole as it was chosen."""
+    found = []
+    for item in held:
+        passage = Passage(
+            item.source_id, item.locator, item.title, item.text, item.start, item.end,
+            item.paragraph, item.page, item.heading, item.modified_at,
+        )  # fmt: skip
+        whole, near, own = Span(0, len(item.text)), _around(passage), content(item.text)
+        ordering = gives_orders(item.text)
+        found.append(_candidate(passage, whole, near, near, own, is_ordering=ordering))
+    return found
+
+
+def widened(candidate: Candidate, names: Iterable[frozenset[str]]) -> Candidate | None:
+    """Return `candidate` begun early enough to hold the `names` its passage has just before it.
+
+    `names` are sets of stems of which one is to be met. None where they stand too far away.
+    """
+    passage = candidate.passage
+    starts = [span for span in split(passage.text) if span.start < candidate.start - passage.start]
+    end = candidate.end - passage.start
+    for span in reversed(starts):
+        if end - span.start > _WIDENED:
+            return None
+        known = stems(passage.text[span.start : end])
+        if all(name & known for name in names):
+            wide = Span(span.start, end)
+            own = content(passage.text[wide.start : wide.end])
+            ordering = candidate.is_ordering
+            return _candidate(
+                passage, wide, candidate.near, candidate.far, own, is_ordering=ordering
+            )
+    return None
+
+
+def _around(passage: Passage) -> frozenset[str]:
+    place = _place_name(passage.locator)
+    return stems(f"{passage.heading}\n{passage.title or ''}\n{place}")
+
+
+def _place_name(locator: str) -> str:
+    return locator.rstrip("/").rsplit("/", 1)[-1].replace("_", " ").replace("-", " ")
+
+
+def _candidate(
+    passage: Passage,
+    span: Span,
+    near: frozenset[str],
+    far: frozenset[str],
+    tokens: Sequence[Token],
+    *,
+    is_ordering: bool,
+) -> Candidate:
+    text = passage.text[span.start : span.end]
+    return Candidate(
+        passage=passage,
+        start=passage.start + span.start,
+        end=passage.start + span.end,
+        text=text,
+        stems=frozenset(token.stem for token in tokens),
+        near=near,
+        far=far,
+        values=tuple(find_values(text)),
+        length=len(tokens),
+        is_ordering=is_ordering,
+    )
+
+
+def is_near_copy(a: Candidate, b: Candidate) -> bool:
+    """Tell whether two candidates say the same in the same words, numbers and negation included."""
+    if a.text == b.text:
+        return True
+    if a.numbers != b.numbers or not a.stems or not b.stems:
+        return False
+    shared = len(a.stems & b.stems)
+    return shared / len(a.stems | b.stems) >= _NEAR_COPY and shared >= 3
+
+
+def overlaps(a: Candidate, b: Candidate) -> bool:
+    """Tell whether two candidates are ranges of one source that share characters."""
+    return a.passage.source_id == b.passage.source_id and a.start < b.end and b.start < a.end
