@@ -11,7 +11,7 @@ from typing import Literal
 import anyio
 
 from flows.step import CancelRequested, Driver, Turn, driving
-from flows.wiring import Desk
+from flows.wiring import Desk, Tools
 from state.errors import Fenced
 from state.events import (
     Event,
@@ -25,7 +25,7 @@ from state.events import (
     draft,
 )
 from state.projection import Run
-from state.values.errors import AssayError, ObstructedError, RejectedError
+from state.values.errors import AssayError, InvalidRequest, ObstructedError, RejectedError
 
 INTERRUPTED = "WORKFLOW_INTERRUPTED"
 FAILED = "WORKFLOW_EXECUTION_ERROR"
@@ -50,9 +50,9 @@ class Ending:
 async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending]]:
     """Hold the lease of `run_id` for the block and record how the block ended.
 
-    Waiting, cancelling, and what a person can mend are swallowed and said in `Ending`; a person's
-    Ctrl-C and unexpected errors are recorded and raised on. Raises `LeaseHeld` when another process
-    executes the run, and `RejectedError` when it has ended.
+    Waiting for a person and a wanted end are swallowed and said in `Ending`; every other error is
+    recorded and raised on. Raises `LeaseHeld` when another process executes the run, and
+    `RejectedError` when it has ended.
     """
     with await anyio.to_thread.run_sync(desk.ledger.lease, run_id):
         run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
@@ -67,8 +67,19 @@ async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending
                 with anyio.CancelScope(shield=True):
                     ending.error = error
                     await _end(driver, ending, error)
-                if not isinstance(error, AssayError):
+                if ending.status not in ("waiting", "cancelled"):
                     raise
+
+
+def open_tools(driver: Driver) -> Tools:
+    """Open the world for the run's sources; what is missing there can be mended, and is no failure.
+
+    Raises `ObstructedError` (SOURCES) when a folder is gone.
+    """
+    try:
+        return driver.desk.tools(driver.research.started.request.sources)
+    except InvalidRequest as error:
+        raise ObstructedError(error.message, code="SOURCES") from error
 
 
 async def _begin(run: Run, desk: Desk) -> Driver:

@@ -15,9 +15,11 @@ Each step is durable (`flows.step`): run again, the flow takes what had settled 
 """
 
 from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelled, Completed
 
 from adapters.models.port import PlanInput
-from flows.execution import Ending, take_up
+from flows.execution import Ending, open_tools, take_up
 from flows.knowledge import Knowledge
 from flows.review import ask_person, plan_of_answer
 from flows.rounds import decide_stop, research_round
@@ -34,11 +36,13 @@ from tasks.plan import plan as plan_task
 
 
 @flow(name="research", flow_run_name="research {run_id}", persist_result=False)
-async def research(run_id: str) -> str:
-    """Carry the recorded run `run_id` to its end, from wherever it stands; return its status."""
-    desk = open_desk()
-    async with take_up(run_id, desk) as (driver, ending):
-        tools = desk.tools(driver.research.started.request.sources)
+async def research(run_id: str) -> State[str]:
+    """Carry the recorded run `run_id` on from wherever it stands; return how that ended.
+
+    What the state says is for Prefect's UI; the truth about the run is in the ledger.
+    """
+    async with take_up(run_id, open_desk()) as (driver, ending):
+        tools = open_tools(driver)
         try:
             plan = await agree_on_plan(driver, tools)
             if plan.clarification:
@@ -48,7 +52,7 @@ async def research(run_id: str) -> str:
                 await report_writing(run_id, Held((knowledge, tools)))
         finally:
             await tools.converter.aclose()
-    return _status(driver.run, ending)
+    return shown_to_prefect(driver.run, ending)
 
 
 async def agree_on_plan(driver: Driver, tools: Tools) -> Plan:
@@ -154,5 +158,10 @@ async def report_writing(run_id: str, held: Held[tuple[Knowledge, Tools]]) -> No
     await publish_report(driver, report)
 
 
-def _status(run: Run, ending: Ending) -> str:
-    return run.status if ending.status == "running" else ending.status
+def shown_to_prefect(run: Run, ending: Ending) -> State[str]:
+    """Return the state that shows in Prefect how this execution of the run ended."""
+    if ending.status == "waiting":
+        return Completed(name="Waiting", message="waits for a person to review its plan")
+    if ending.status == "cancelled":
+        return Cancelled(message=run.reason)
+    return Completed(message=f"{run.answer_status}: {run.stop_reason}")

@@ -33,7 +33,7 @@ from state.events import (
 from state.projection import Run
 from state.request import ResearchRequest, make_request
 from state.research_events import ArtifactRole, ResearchStarted
-from state.values.errors import InvalidRequest, RejectedError
+from state.values.errors import AssayError, InvalidRequest, RejectedError
 
 __all__ = [
     "RunResult",
@@ -184,7 +184,12 @@ def execute(desk: Desk, run_id: str) -> RunResult:
     from flows.research import research
 
     with at_desk(desk):
-        asyncio.run(research(run_id))
+        state = asyncio.run(research(run_id, return_state=True))
+    problem = asyncio.run(state.aresult(raise_on_failure=False))
+    if isinstance(problem, LeaseHeld) or (
+        isinstance(problem, BaseException) and not isinstance(problem, AssayError)
+    ):
+        raise problem
     return read_result(desk, run_id)
 
 
