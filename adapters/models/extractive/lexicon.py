@@ -124,6 +124,12 @@ daily day
 weekly week
 located location situated
 open opening opened
+licence license
+centre center
+programme program
+catalogue catalog
+organise organize
+recognise recognize
 """.strip().splitlines()
 )
 

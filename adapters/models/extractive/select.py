@@ -1,6 +1,7 @@
 """Which sentences answer a subquestion: relevance, sort of answer, and novelty."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,15 @@ OWN = 0.25
 ANCHOR = 0.6
 WHOLE = 0.75
 _WORTH_WIDENING = 8
+_NEAR = 0.6  # what a word counts that only the heading, title or file name has
 _K1, _B = 1.2, 0.75
+_CODE = re.compile(
+    r"\A\s*(?:```|~~~|>>>|\$ |#!|[\w.]+\(.*\)\s*\Z|(?:from|import|def|class|return|const|let|var) )"
+    r"|\w\(\w+=|\w = |[{}]|;\s*$",
+    re.MULTILINE,
+)
+_URL = re.compile(r"https?://\S+")
+_LINK = re.compile(r"\W*(?:\[[^\]]*\]\([^)]*\)|<?https?://\S+>?)\W*")
 _TYPE_WORDS = {
     Expected.MONEY: "cost earn money much pay spend worth sell",
     Expected.DURATION: "long old duration lifetime",
@@ -133,7 +142,7 @@ class Weigher:
                 met.add(term.stem)
             elif wanted & candidate.near:
                 within += term.weight
-                ranked += 0.4 * term.weight * rarity[term.stem] * damp
+                ranked += _NEAR * term.weight * rarity[term.stem] * damp
                 met.add(term.stem)
             elif wanted & candidate.far:
                 ranked += 0.2 * term.weight * rarity[term.stem] * damp
@@ -156,12 +165,16 @@ class Weigher:
 
 
 def _form_factor(candidate: Candidate) -> float:
-    """Return how fit the form is for a quote: questions, headings and scraps say little."""
+    """Return how fit the form is for a quote: questions, headings, code and links say little."""
     text = candidate.text
     if text.endswith(("?", "？")):
         return 0.35
-    if text.startswith("#") or (candidate.length < 4 and text[-1:] not in ".!。！;:|"):
+    if text.endswith((":", "：")) or text.startswith("#") or _LINK.fullmatch(text):
         return 0.5
+    if candidate.length < 4 and text[-1:] not in ".!。！;|":
+        return 0.5
+    if _CODE.search(text) or sum(map(len, _URL.findall(text))) > 0.4 * len(text):
+        return 0.6
     return 1.0 if candidate.length >= 3 else 0.8
 
 

@@ -26,6 +26,7 @@ _TOKEN = re.compile(
     rf"[{_UNSPACED}]+|\d+(?:[.,]\d+)+|[^\W_{_UNSPACED}]+(?:['’](?:s|t|re|ve|ll|d|m)\b)?",
     re.IGNORECASE,
 )
+_URL = re.compile(r"[a-z]{2,10}://[^\s)>\]]+", re.IGNORECASE)
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+\Z")
 _CUTS = re.compile("|".join([*UNSPACED_STOPS, "[\u3041-\u309f]+"]))
 _SUFFIXES = (
@@ -80,6 +81,8 @@ def stem(word: str) -> str:
 def _strip(word: str) -> str:
     word = word.replace("’", "'").removesuffix("'s").removesuffix("'")
     word = IRREGULAR.get(word, word)
+    if word.endswith("our") and len(word) > 5:  # behaviour, colour
+        word = word[:-3] + "or"
     if len(word) < 4 or any(ch.isdigit() for ch in word):
         return word
     for ending, base in _ALTERNATIONS:
@@ -139,8 +142,12 @@ def is_content(word: str) -> bool:
 
 
 def content(text: str) -> list[Token]:
-    """Return the words of `text` that are not function words, in order."""
-    return [token for token in words(text) if is_content(text[token.start : token.end])]
+    """Return the words of `text` that are not function words nor parts of a URL, in order."""
+    found = [token for token in words(text) if is_content(text[token.start : token.end])]
+    if "://" not in text:
+        return found
+    links = [match.span() for match in _URL.finditer(text)]
+    return [t for t in found if not any(start <= t.start < end for start, end in links)]
 
 
 def stems(text: str) -> frozenset[str]:

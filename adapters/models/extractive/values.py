@@ -162,7 +162,7 @@ _CURRENCY = re.compile(r"[$€£¥]\s?\Z")
 _LABEL = re.compile(
     r"(?:\b(?:section|sec|figure|fig|table|chapter|version|page|rfc|no|nr|part|step|line|route|room|"
     r"appendix|annex|article|equation|iso|python|release|v|abschnitt|seite|kapitel|tabelle)\.?\s*|"
-    r"[#§\[]|(?<=\w)[-_/])\Z",
+    r"[#§]|(?<=\w)[-_/])\Z",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(
@@ -226,7 +226,8 @@ def _amounts(text: str) -> list[Value]:
     found: list[Value] = []
     for match in _FIGURE.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
-        if _LABEL.search(before) or _is_list_mark(text, match.start(), match.end()):
+        marked = before.endswith("[") and text[match.end() : match.end() + 1] in ("]", ",")
+        if marked or _LABEL.search(before) or _is_list_mark(text, match.start(), match.end()):
             continue
         number, step = _number(match["digits"])
         start = match.start()
