@@ -10,7 +10,7 @@ import asyncio
 import getpass
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -45,6 +45,7 @@ __all__ = [
     "open_desk",
     "principal",
     "read_result",
+    "refuse_ended",
     "request_of",
     "retry",
     "submit",
@@ -166,26 +167,22 @@ def _queue(
     return desk.ledger.append(request.id, drafts, expected_position=0).state
 
 
-def execute(desk: Desk, run_id: str) -> RunResult:
+def execute(
+    desk: Desk, run_id: str, *, runner: Callable[[Coroutine[Any, Any, Any]], Any] = asyncio.run
+) -> RunResult:
     """Carry the run to its end, or to where it waits; return what it came to.
 
     A completed run is authorised and published again, with nothing done twice. Raises `NotFound`,
     `LeaseHeld` when another process executes it, and `RejectedError` when it failed or was
-    cancelled before. Prefect must be configured (see `flows.engine`).
+    cancelled before. Prefect must be configured (see `flows.engine_session`). `runner` runs the
+    coroutine that does the work, as `asyncio.run` would.
     """
     run = existing_run(desk, run_id)
     if run.status == "completed":
         return republish(desk, run)
-    if run.is_terminal:
-        raise RejectedError(
-            f"run {run_id!r} is {run.status}; 'assay retry {run_id}' goes on in a new run",
-            code="TERMINAL",
-        )
-    from flows.research import research
-
+    refuse_ended(run)
     with at_desk(desk):
-        state = asyncio.run(research(run_id, return_state=True))
-    problem = asyncio.run(state.aresult(raise_on_failure=False))
+        problem = runner(_carry(run_id))
     if isinstance(problem, LeaseHeld) or (
         isinstance(problem, BaseException) and not isinstance(problem, AssayError)
     ):
@@ -193,13 +190,34 @@ def execute(desk: Desk, run_id: str) -> RunResult:
     return read_result(desk, run_id)
 
 
+async def _carry(run_id: str) -> object:
+    """Return what executing the run gave: the error that ended it, if one did."""
+    from flows.research import research
+
+    state = await research(run_id, return_state=True)
+    return await state.aresult(raise_on_failure=False)
+
+
+def refuse_ended(run: Run) -> None:
+    """Raise `RejectedError` (TERMINAL) when the run failed or was cancelled: then it is retried."""
+    if run.status in ("failed", "cancelled"):
+        raise RejectedError(
+            f"run {run.run_id!r} is {run.status}; 'assay retry {run.run_id}' goes on in a new run",
+            code="TERMINAL",
+        )
+
+
 def ask(desk: Desk, question: str, *, sources: Sequence[str | Path], **options: Any) -> RunResult:
-    """Answer `question` from `sources`, start to end, on Assay's own Prefect server."""
-    from flows.engine import engine_for
+    """Answer `question` from `sources`, start to end; on Assay's own Prefect server by default.
+
+    PREFECT_API_URL names another server. Raises as `request_of`, `submit` and `execute` do.
+    """
+    from flows.engine_session import engine_for
 
     request = request_of(desk, question, sources=sources, **options)
-    run = submit(desk, request)
-    with engine_for(desk.settings):
+    with engine_for(desk.settings) as engine:
+        run = submit(desk, request)
+        engine.ready()
         return execute(desk, run.run_id)
 
 

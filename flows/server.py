@@ -93,6 +93,11 @@ class PendingServer:
                 record = read_record(self._place)
             return record if alive or self._started_here else None
 
+    def found(self) -> Server | None:
+        """Return the server as its record describes it, whether or not it answers yet."""
+        record = self.look()
+        return _server(record, started_here=self._started_here) if record else None
+
     def wait(self, timeout_s: float = 120.0) -> Server:
         """Return the server when it answers.
 
