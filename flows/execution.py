@@ -10,6 +10,7 @@ from typing import Literal
 
 import anyio
 
+from flows.answering import WaitingForPerson
 from flows.step import CancelRequested, Driver, Turn, driving
 from flows.wiring import Desk, Tools
 from state.errors import Fenced
@@ -30,12 +31,6 @@ from state.values.errors import AssayError, InvalidRequest, ObstructedError, Rej
 INTERRUPTED = "WORKFLOW_INTERRUPTED"
 FAILED = "WORKFLOW_EXECUTION_ERROR"
 _OF_THE_ENGINE = ("prefect", "httpx", "httpcore", "anyio", "websockets")
-
-
-class WaitingForPerson(RejectedError):
-    """The run waits for an answer; nothing more can be done until it is given."""
-
-    code = "WAITING"
 
 
 @dataclass(slots=True)

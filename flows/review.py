@@ -4,48 +4,13 @@ The request is recorded before anybody is asked. Whoever answers the live reques
 process, decides; nothing else moves it: no time-out, no limit, no default.
 """
 
-import getpass
-import re
+import json
 
-import anyio
-
-from flows.execution import WaitingForPerson
+from flows.answering import WaitingForPerson, find_review
 from flows.step import CancelRequested, Driver, Turn
-from flows.wiring import Desk
-from state.errors import NotFound, Refused
-from state.events import (
-    RefusalReason,
-    ReviewAnswered,
-    ReviewRefused,
-    ReviewRequested,
-    RunResumed,
-    RunWaiting,
-    draft,
-)
-from state.projection import Run
-from state.reviews import Review
-from state.values.errors import InvalidRequest, RejectedError
+from state.errors import NotFound
+from state.events import ReviewAnswered, ReviewRequested, RunResumed, RunWaiting
 from state.values.plan import Plan, parse_plan
-
-ACTIONS = ("approve", "revise", "replace", "cancel")
-INVALID = "WORKFLOW_INTERACTION_INVALID"
-_REASONS: dict[str, RefusalReason] = {
-    "stale": "stale",
-    "already_resolved": "already_resolved",
-    "cancel_requested": "cancel_requested",
-    "TERMINAL": "terminal",
-    "CONFLICT": "concurrent_update",
-}
-
-
-class InteractionInvalid(RejectedError):
-    """The answer cannot count; `reason` says why, in the contract's words."""
-
-    code = INVALID
-
-    def __init__(self, message: str, *, reason: str) -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) -> ReviewAnswered:
@@ -56,13 +21,13 @@ async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) ->
     """
     turn = Turn("plan_review", asked)
     interaction = f"review-{asked}"
-    if _find(driver.run, interaction) is None:
+    if find_review(driver.run, interaction) is None:
         await driver.record(
             turn,
             ReviewRequested(interaction_id=interaction, version=version, plan_hash=plan.hash),
             RunWaiting(interaction_id=interaction),
         )
-    while (review := _find(driver.run, interaction)) and review.answer is None:
+    while (review := find_review(driver.run, interaction)) and review.answer is None:
         if driver.desk.ask is None:
             raise WaitingForPerson(
                 f"run {driver.run.run_id!r} waits for a review of its plan ({interaction})"
@@ -78,111 +43,6 @@ async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) ->
     return review.answer
 
 
-def _find(run: Run, interaction: str) -> Review | None:
-    return next((r for r in run.reviews if r.interaction_id == interaction), None)
-
-
-def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
-    desk: Desk,
-    run_id: str,
-    action: str,
-    *,
-    feedback: str = "",
-    reason: str = "",
-    plan: Plan | None = None,
-    interaction_id: str | None = None,
-    by: str | None = None,
-    channel: str = "cli",
-) -> Run:
-    """Record a person's answer to the live request of `run_id`; return the run after it.
-
-    `interaction_id` None means the live request. Raises `InvalidRequest` for an action there is
-    not or a part of it that is missing (the request stays open), `InteractionInvalid` with a reason
-    when the answer cannot count; that refusal is recorded too.
-    """
-    run = desk.ledger.project(run_id)
-    if run.position == 0:
-        raise NotFound(f"there is no run {run_id!r}; 'assay runs' lists them")
-    _check_action(action, feedback, plan)
-    who = by or getpass.getuser()
-    review = run.live_review
-    interaction = interaction_id or (review.interaction_id if review else "")
-    if not interaction:
-        last = run.reviews[-1].interaction_id if run.reviews else ""
-        raise InteractionInvalid(
-            f"run {run_id!r} is {run.status} and asks nothing"
-            + (f"; {last} was already answered" if last else ""),
-            reason="already_resolved" if last and not run.is_terminal else "terminal",
-        )
-    shown = _find(run, interaction)
-    event = ReviewAnswered(
-        interaction_id=interaction,
-        action=action,  # type: ignore[arg-type] # checked by _check_action
-        plan_hash=plan.hash if plan else shown.plan_hash if shown else "",
-        feedback=feedback,
-        reason=reason,
-        plan=_plan_body(plan),
-        by=who[:200],
-        channel=channel,
-    )
-    try:
-        return desk.ledger.append(run_id, [draft(event)]).state
-    except Refused as refused:
-        _record_refusal(desk, run_id, event, refused)
-        raise
-
-
-def _check_action(action: str, feedback: str, plan: Plan | None) -> None:
-    if action not in ACTIONS:
-        raise InvalidRequest(f"{action!r} is no answer; choose one of {', '.join(ACTIONS)}")
-    if action == "revise" and not feedback.strip():
-        raise InvalidRequest("a revision needs feedback: say what should change")
-    if action == "replace" and plan is None:
-        raise InvalidRequest("a replacement needs a plan: give a file with --plan")
-
-
-def _plan_body(plan: Plan | None) -> dict[str, object] | None:
-    if plan is None:
-        return None
-    return {
-        "goal": plan.goal,
-        "subquestions": [
-            {"id": s.id, "question": s.question, "query": s.query} for s in plan.subquestions
-        ],
-    }
-
-
-def _record_refusal(desk: Desk, run_id: str, event: ReviewAnswered, refused: Refused) -> None:
-    reason = _REASONS.get(refused.code)
-    if reason is None:
-        raise InvalidRequest(refused.message) from refused
-    refusal = ReviewRefused(
-        interaction_id=event.interaction_id
-        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}", event.interaction_id)
-        else "unknown",
-        action=event.action,
-        reason=reason,
-        by=event.by,
-        channel=event.channel,
-    )
-    desk.ledger.append(run_id, [draft(refusal)])
-    raise InteractionInvalid(refused.message, reason=reason) from refused
-
-
 def plan_of_answer(answer: ReviewAnswered) -> Plan:
     """Return the plan a person supplied with `answer`."""
-    import json
-
     return parse_plan(json.dumps(answer.plan))
-
-
-async def wait_for_answer(
-    desk: Desk, run_id: str, interaction: str, *, poll_s: float = 0.5
-) -> None:
-    """Return as soon as `interaction` was answered by anybody, or the run is being cancelled."""
-    while True:
-        run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
-        live = run.live_review
-        if run.cancel_reason is not None or live is None or live.interaction_id != interaction:
-            return
-        await anyio.sleep(poll_s)

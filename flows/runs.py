@@ -39,6 +39,7 @@ __all__ = [
     "RunResult",
     "ask",
     "cancel",
+    "compose_request",
     "execute",
     "make_request",
     "new_run_id",
@@ -89,10 +90,17 @@ def new_run_id(now: datetime) -> str:
 
 
 def request_of(
-    desk: Desk,
+    desk: Desk, question: str, *, sources: Sequence[str | Path], **options: Any
+) -> ResearchRequest:
+    """Return the request to answer `question` from `sources`; `options` as in `compose_request`."""
+    return compose_request(question, sources=sources, now=desk.now(), **options)
+
+
+def compose_request(
     question: str,
     *,
     sources: Sequence[str | Path],
+    now: datetime,
     run_id: str | None = None,
     scope: str = "standard",
     limits: Mapping[str, int | None] | None = None,
@@ -100,14 +108,14 @@ def request_of(
 ) -> ResearchRequest:
     """Return the request to answer `question` from `sources`; `options` as in `ResearchRequest`.
 
-    Raises `InvalidRequest` when the question is empty, a source is missing or unreadable, or a
-    limit is outside its scope's range.
+    Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when the question is
+    empty, a source is missing or unreadable, or a limit is outside its scope's range.
     """
     paths = [_source(Path(source)) for source in sources]
     if not paths:
         raise InvalidRequest("name at least one folder or file to research, with --sources")
     return make_request(
-        id=run_id or new_run_id(desk.now()),
+        id=run_id or new_run_id(now),
         principal=options.pop("principal", None) or principal(),
         question=question,
         sources=tuple(dict.fromkeys(paths)),
