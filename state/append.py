@@ -177,6 +177,7 @@ class RunAppender(Generic[S]):
         self._lock = FileLock(self._folder / APPEND_LOCK)
         self._writer: JournalWriter | None = None
         self._follower = Follower(self._folder, fold)
+        self._retired = False
 
     def append(
         self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
@@ -196,6 +197,8 @@ class RunAppender(Generic[S]):
             finally:
                 self._lock.release()
         finally:
+            if self._retired:
+                self._close_files()
             self._mutex.release()
 
     def project(self) -> tuple[S, int]:
@@ -205,12 +208,16 @@ class RunAppender(Generic[S]):
             return self._follower.state, self._follower.end.position
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the files; a thread that still appends opens them for just that append."""
         with self._mutex:
-            self._lock.close()
-            if self._writer is not None:
-                self._writer.close()
-                self._writer = None
+            self._retired = True
+            self._close_files()
+
+    def _close_files(self) -> None:
+        self._lock.close()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
     def _append(
         self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None

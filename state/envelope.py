@@ -102,9 +102,12 @@ class Line:
 
 
 def seal(envelope: Envelope) -> Line:
-    """Return the line that records `envelope`."""
+    """Return the line that records `envelope`. Raises `InvalidRequest` for what is not Unicode."""
     text = envelope.spell()
-    return Line(sha256_hex(text), text, envelope)
+    try:
+        return Line(sha256_hex(text), text, envelope)
+    except UnicodeEncodeError as error:
+        raise InvalidRequest(f"a {envelope.type} event is not Unicode text: {error}") from error
 
 
 def normalise(draft: Draft) -> Draft:

@@ -5,6 +5,7 @@ named after the hash of the run id; the id itself is in every line.
 """
 
 import io
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -130,13 +131,47 @@ def read_journal(folder: Path, start: Cursor = START, *, end: int | None = None)
     """
     for look in range(1, _LOOKS):
         try:
-            return scan(_read_bytes(folder, start, end), start, folder)
+            return scan(read_bytes(folder, start, end), start, folder)
         except CorruptLedger:
             time.sleep(0.01 * look)
-    return scan(_read_bytes(folder, start, end), start, folder)
+    return scan(read_bytes(folder, start, end), start, folder)
 
 
-def _read_bytes(folder: Path, start: Cursor, end: int | None) -> bytes:
+def recorded_run_id(folder: Path) -> str | None:
+    """Return the id of the run whose journal is in `folder`; None without a single event.
+
+    A damaged journal is asked too: its run goes by what any line tells, else by the folder's name.
+    """
+    path = folder / JOURNAL
+    with explained(path):
+        try:
+            file = path.open("rb")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        with file:
+            number = 0
+            for number, raw in enumerate(file):
+                run_id = _told_run_id(raw)
+                if run_id is not None and folder_name(run_id) == folder.name:
+                    return run_id
+                if number == 0 and not file.peek(1):
+                    return None  # nothing but a torn line
+    return folder.name if number else None
+
+
+def _told_run_id(raw: bytes) -> str | None:
+    try:
+        run_id = json.loads(raw.partition(b"\t")[2])["run_id"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return run_id if isinstance(run_id, str) else None
+
+
+def read_bytes(folder: Path, start: Cursor, end: int | None = None) -> bytes:
+    """Return the bytes of the journal after `start`, unchecked; up to `end` they are made durable.
+
+    Raises `CorruptLedger` when the journal ends before `start`, and `StorageError`.
+    """
     path = folder / JOURNAL
     with explained(path):
         try:

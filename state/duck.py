@@ -1,0 +1,229 @@
+"""The DuckDB file that everybody queries: who may open it when, how it is made, what it holds.
+
+Every opening of the file, for reading too, happens inside a lock of our own: DuckDB's does not
+keep two processes apart well enough (2.0.0 and 2.0.1 lose commits). Everybody first passes a
+turnstile, since overlapping readers would otherwise keep a writer out for ever.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from state.durable import sync_file
+from state.errors import CorruptLedger, StorageError
+from state.locks import FileLock, busy
+from state.values.ids import canonical_json, sha256_hex
+
+DATABASE = "ledger.duckdb"
+VIEWS = Path(__file__).parent / "views"
+STORAGE_VERSION = "v1.5.0"  # the newest that DuckDB 1.5 and 2.0 both write
+_LOCAL: dict[str, str | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "temp_directory": "",
+    "threads": 2,
+}
+
+# Keys are inline: DuckDB 1.5 stops enforcing a CREATE UNIQUE INDEX after a crash. `body` is text:
+# read through the JSON type it would come back in another spelling, and its hash would not match.
+SCHEMA = """
+CREATE TABLE events (
+    run_id VARCHAR NOT NULL,
+    position BIGINT NOT NULL,
+    event_id VARCHAR NOT NULL,
+    type VARCHAR NOT NULL,
+    schema_version INTEGER NOT NULL,
+    time TIMESTAMP NOT NULL,
+    turn_id VARCHAR,
+    call_id VARCHAR,
+    flow_run_id VARCHAR,
+    task_run_id VARCHAR,
+    previous_hash VARCHAR NOT NULL,
+    hash VARCHAR NOT NULL,
+    body VARCHAR NOT NULL,
+    PRIMARY KEY (run_id, position)
+);
+CREATE TABLE journals (
+    folder VARCHAR NOT NULL PRIMARY KEY,
+    run_id VARCHAR NOT NULL,
+    ingested_bytes BIGINT NOT NULL,
+    last_position BIGINT NOT NULL,
+    last_hash VARCHAR NOT NULL,
+    seen_bytes BIGINT NOT NULL,
+    seen_mtime_ns BIGINT NOT NULL,
+    quarantined VARCHAR
+);
+CREATE TABLE meta (key VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NOT NULL);
+"""
+_DAMAGE = (duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
+
+
+class DuckFile:
+    """The queryable file in the ledger's `home`. `timeout` bounds each wait, in seconds."""
+
+    def __init__(self, home: Path, *, timeout: float = 60.0) -> None:
+        self.path = home / DATABASE
+        self._lock = home / "ledger.lock"
+        self._turnstile = home / "ledger.turnstile"
+        self._timeout = timeout
+
+    @contextmanager
+    def gate(self, *, shared: bool, wait: bool = True) -> Iterator[bool]:
+        """Keep the file for this block, alone or with other readers; give whether it was got.
+
+        Without `wait` it may not be. Raises `StorageError` when the wait was too long.
+        """
+        timeout = self._timeout if wait else 0.0
+        turnstile, lock = FileLock(self._turnstile), FileLock(self._lock)
+        try:
+            got = turnstile.acquire(timeout=timeout) and lock.acquire(
+                shared=shared, timeout=timeout
+            )
+            turnstile.close()
+            if wait and not got:
+                raise busy(str(self.path), timeout)
+            yield got
+        finally:
+            turnstile.close()
+            lock.close()
+
+    @contextmanager
+    def reading(self, *, memory: str = "1GB") -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a read-only connection. Callers are inside the gate, and the file exists."""
+        with self._connected(self.path, "READ_ONLY", memory) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, path: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a connection that may write (to `path`), in a transaction kept when all went well.
+
+        Callers are inside the gate, alone. A file that is missing is made.
+        """
+        target = path or self.path
+        is_new = not target.exists()
+        with self._connected(target, f"STORAGE_VERSION '{STORAGE_VERSION}'", "2GB") as connection:
+            target.chmod(0o600)
+            connection.execute("BEGIN")
+            if is_new or not _has_schema(connection):
+                connection.execute(SCHEMA)
+            _refresh_views(connection)
+            yield connection
+            connection.execute("COMMIT")
+
+    def replace_with(self, path: Path) -> None:
+        """Put the file `path` in place of this one. Callers are inside the gate, alone."""
+        with path.open("rb") as file:
+            sync_file(file.fileno())
+        # First the old file's log: DuckDB would play it into the new file.
+        self.path.with_name(f"{DATABASE}.wal").unlink(missing_ok=True)
+        path.replace(self.path)
+
+    @contextmanager
+    def _connected(
+        self, path: Path, options: str, memory: str
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        with damage_explained(path):
+            connection = duckdb.connect(":memory:", config={**_LOCAL, "memory_limit": memory})
+            try:
+                self._attach(connection, path, options)
+                connection.execute("USE ledger")
+                yield connection
+            finally:
+                connection.close()
+
+    def _attach(self, connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> None:
+        quoted = str(path).replace("'", "''")
+        deadline, pause = time.monotonic() + self._timeout, 0.02
+        while True:
+            try:
+                connection.execute(f"ATTACH '{quoted}' AS ledger ({options})")
+                return
+            except duckdb.IOException as error:
+                if "Could not set lock" not in str(error):
+                    raise
+                if time.monotonic() + pause > deadline:
+                    raise StorageError(
+                        f"another program has {path} open; close it, then try again ({error})"
+                    ) from error
+            time.sleep(pause)
+            pause = min(pause * 2, 1.0)
+
+
+@contextmanager
+def damage_explained(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says of a damaged file or a full disk into this room's errors."""
+    try:
+        yield
+    except _DAMAGE as error:
+        raise damaged(path, error) from error
+    except duckdb.IOException as error:
+        text = str(error).lower()
+        if "no space" in text or "could not write" in text or "permission denied" in text:
+            raise StorageError(f"{path}: {error}; free some space or make it writable") from error
+        if "read-only" in text and "cannot open" in text:
+            raise StorageError(f"{path}: {error}") from error
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: object) -> CorruptLedger:
+    """Return the error that says that the file `path` is damaged and how to mend it."""
+    reason = str(error).splitlines()[0]
+    return CorruptLedger(
+        f"{path} is damaged ({reason}); `assay ledger rebuild` makes it again from the journals"
+    )
+
+
+def views_hash() -> str:
+    """Return the hash of the views as they are in this version of Assay."""
+    return sha256_hex(canonical_json([SCHEMA, *(sorted(_views().items()))]))
+
+
+def current_views(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Tell whether the file's views are those of this version of Assay."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'views'").fetchone()
+    return row is not None and row[0] == views_hash()
+
+
+def _views() -> dict[str, str]:
+    return {path.stem: path.read_text() for path in VIEWS.glob("*.sql")}
+
+
+def _has_schema(connection: duckdb.DuckDBPyConnection) -> bool:
+    found = connection.execute(
+        "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'ledger' AND "
+        "table_name IN ('events', 'journals', 'meta')"
+    ).fetchone()
+    return found is not None and found[0] == 3
+
+
+def _refresh_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the views again when their text changed: `views/NAME.sql` holds the SELECT of NAME."""
+    if current_views(connection):
+        return
+    old = connection.execute(
+        "SELECT view_name FROM duckdb_views() WHERE database_name = 'ledger' AND NOT internal"
+    ).fetchall()
+    for (name,) in old:
+        connection.execute(f'DROP VIEW "{name}"')
+    waiting = _views()
+    while waiting:
+        made = [name for name, text in waiting.items() if _make_view(connection, name, text)]
+        if not made:
+            name, text = waiting.popitem()
+            connection.execute(f'CREATE VIEW "{name}" AS {text}')  # raises the reason
+        for name in made:
+            del waiting[name]
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('views', ?)", [views_hash()])
+
+
+def _make_view(connection: duckdb.DuckDBPyConnection, name: str, text: str) -> bool:
+    """Tell whether the view could be made: another one it reads may have to come first."""
+    try:
+        connection.execute(f'CREATE VIEW "{name}" AS {text}')
+    except duckdb.CatalogException:
+        return False
+    return True
