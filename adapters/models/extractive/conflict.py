@@ -140,7 +140,10 @@ def _same_thing(
     alike = _alike(_clause(a, one), _clause(b, other)) or _alike(_wording(a), _wording(b))
     if not here - {one.unit}:
         return False
-    if one.kind is ValueKind.DATE or not alone:
+    bare = one.kind is ValueKind.NUMBER and not one.unit
+    if bare and need.expected not in (Expected.COUNT, Expected.MEASURE):
+        return False
+    if one.kind is ValueKind.DATE or bare or not alone:
         verb_a, verb_b = _governor(a, one), _governor(b, other)
         if verb_a != verb_b or not verb_a:
             return False

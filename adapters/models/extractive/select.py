@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.models.extractive.answers import (
     Expected,
@@ -15,6 +15,7 @@ from adapters.models.extractive.decompose import own_and_compared
 from adapters.models.extractive.orders import gives_orders
 from adapters.models.extractive.pool import Candidate, is_near_copy, overlaps, widened
 from adapters.models.extractive.terms import Term, matches, question_terms, stem
+from adapters.search.ranking import rank_passages
 from state.values.plan import Subquestion
 
 RELEVANT = 0.5
@@ -22,6 +23,7 @@ OWN = 0.25
 ANCHOR = 0.6
 WHOLE = 0.75
 _WORTH_WIDENING = 8
+_PASSAGE = 0.3  # what it counts that the whole passage is the best one
 _NEAR = 0.6  # what a word counts that only the heading, title or file name has
 _K1, _B = 1.2, 0.75
 _CODE = re.compile(
@@ -104,8 +106,12 @@ class Weigher:
         forms = {t.stem: matches(t.stem, self._vocabulary) for t in (*need.terms, *need.helpful)}
         rarity = {term: self._rarity(found) for term, found in forms.items()}
 
+        about = self._passage_ranks(need)
+
         def weigh(candidate: Candidate) -> Scored:
-            return self._score(candidate, need, forms, rarity)
+            scored = self._score(candidate, need, forms, rarity)
+            bonus = _PASSAGE * about.get(_passage_of(candidate), 0.0) if scored.score > 0 else 0.0
+            return replace(scored, score=scored.score + bonus)
 
         kept = [item for item in map(weigh, self._pool) if item.score > 0]
         kept.sort(key=lambda item: -item.score)
@@ -117,6 +123,13 @@ class Weigher:
             and (wider := widened(item.candidate, missing))
         ]
         return sorted([*wide, *kept], key=lambda item: -item.score)
+
+    def _passage_ranks(self, need: Need) -> dict[tuple[str, int], float]:
+        """Return how well each whole passage fits, from 0 to 1 for the best."""
+        passages = {_passage_of(candidate): candidate.passage for candidate in self._pool}
+        scores = rank_passages(need.question, list(passages.values()))
+        best = max(scores, default=0.0) or 1.0
+        return {key: score / best for key, score in zip(passages, scores, strict=True)}
 
     def _rarity(self, forms: frozenset[str]) -> float:
         having = sum(1 for candidate in self._pool if forms & candidate.stems)
@@ -162,6 +175,10 @@ class Weigher:
         if candidate.is_ordering and not gives_orders(need.question):
             score *= 0.0 if gives_orders(candidate.text) else 0.5
         return Scored(candidate, score, own / total, within / total, frozenset(met), answers)
+
+
+def _passage_of(candidate: Candidate) -> tuple[str, int]:
+    return candidate.passage.source_id, candidate.passage.start
 
 
 def _form_factor(candidate: Candidate) -> float:
