@@ -6,7 +6,7 @@ import re
 import anyio
 
 from flows.wiring import Desk
-from state.errors import NotFound, Refused
+from state.errors import Refused
 from state.events import RefusalReason, ReviewAnswered, ReviewRefused, draft
 from state.projection import Run
 from state.reviews import Review
@@ -59,8 +59,6 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
     when the answer cannot count; that refusal is recorded too.
     """
     run = desk.ledger.project(run_id)
-    if run.position == 0:
-        raise NotFound(f"there is no run {run_id!r}; 'assay runs' lists them")
     _check_action(action, feedback, plan)
     who = by or getpass.getuser()
     review = run.live_review

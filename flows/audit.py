@@ -14,7 +14,6 @@ import anyio
 from adapters.documents.port import Converter
 from flows.wiring import Desk
 from state.artifacts import Artifacts
-from state.errors import NotFound
 from state.projection import Run
 from state.research_events import ArtifactRole, ResearchArtifactRecorded
 from state.research_projection import Research
@@ -61,8 +60,6 @@ async def audit_run(desk: Desk, run_id: str) -> Audit:
     Raises `NotFound` for a run there is not, `CorruptLedger` when its journal does not check out.
     """
     run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
-    if run.position == 0:
-        raise NotFound(f"there is no run {run_id!r}; 'assay runs' lists them")
     audit = Audit(run_id)
     if run.research is None:
         return audit

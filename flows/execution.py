@@ -3,9 +3,11 @@
 import asyncio
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import anyio
@@ -25,7 +27,7 @@ from state.events import (
     RunStarted,
     draft,
 )
-from state.projection import Run
+from state.projection import Run, project
 from state.values.errors import AssayError, InvalidRequest, ObstructedError, RejectedError
 
 INTERRUPTED = "WORKFLOW_INTERRUPTED"
@@ -49,7 +51,7 @@ async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending
     recorded and raised on. Raises `LeaseHeld` when another process executes the run, and
     `RejectedError` when it has ended.
     """
-    with await anyio.to_thread.run_sync(desk.ledger.lease, run_id):
+    with await anyio.to_thread.run_sync(desk.ledger.lease, run_id, _command()):
         run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
         if run.is_terminal:
             raise RejectedError(f"run {run_id!r} is {run.status}", code="TERMINAL")
@@ -101,9 +103,13 @@ async def _begin(run: Run, desk: Desk) -> Driver:
 async def _parent(run: Run, desk: Desk) -> Run | None:
     if run.retry_of is None:
         return None
-    return await anyio.to_thread.run_sync(
-        desk.ledger.project, run.retry_of.run_id, run.retry_of.position
-    )
+    lines = await anyio.to_thread.run_sync(desk.ledger.read, run.retry_of.run_id)
+    return project(lines[: run.retry_of.position])
+
+
+def _command() -> str:
+    """Return what others are told of the process that executes the run."""
+    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]]) or "a Python program"
 
 
 async def _end(driver: Driver, ending: Ending, error: BaseException) -> None:

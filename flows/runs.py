@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from flows.wiring import Desk, at_desk, open_desk
 from state.envelope import Refs
-from state.errors import LeaseHeld, NotFound, Refused
+from state.errors import LeaseHeld, Refused
 from state.events import (
     Ancestor,
     Event,
@@ -140,8 +140,8 @@ def submit(desk: Desk, request: ResearchRequest) -> Run:
     (PERMISSION_DENIED) when the policy does not allow it.
     """
     desk.policy.authorise(request)
-    existing = desk.ledger.project(request.id)
-    if existing.position:
+    if desk.ledger.exists(request.id):
+        existing = desk.ledger.project(request.id)
         if existing.fingerprint != request.fingerprint:
             raise InvalidRequest(
                 f"run {request.id!r} was started with another request; use a new --run-id"
@@ -231,10 +231,7 @@ def ask(desk: Desk, question: str, *, sources: Sequence[str | Path], **options: 
 
 def existing_run(desk: Desk, run_id: str) -> Run:
     """Return the run; raises `NotFound` when there is none."""
-    run = desk.ledger.project(run_id)
-    if run.position == 0:
-        raise NotFound(f"there is no run {run_id!r}; 'assay runs' lists them")
-    return run
+    return desk.ledger.project(run_id)
 
 
 def republish(desk: Desk, run: Run) -> RunResult:
@@ -267,9 +264,8 @@ def retry(desk: Desk, run_id: str) -> Run:
     attempt = parent.attempt + 1
     new_id = f"{parent.task_id[:110]}-attempt-{attempt}"
     request = parent.research.started.request.model_copy(update={"id": new_id})
-    existing = desk.ledger.project(new_id)
-    if existing.position:
-        return existing
+    if desk.ledger.exists(new_id):
+        return desk.ledger.project(new_id)
     desk.policy.authorise(request)
     ancestor = Ancestor(run_id=run_id, position=parent.position, hash=parent.head_hash)
     return _queue(desk, request, task_id=parent.task_id, attempt=attempt, retry_of=ancestor)

@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from state.ledger import Ledger
-
 from adapters.documents.port import Converter, Reader
 from adapters.models.port import Researcher
 from adapters.search.port import Search
 from flows.settings import Settings, load_settings
 from state.artifacts import Artifacts, LocalArtifacts
 from state.envelope import Draft
+from state.ledger import Ledger
 from state.policy import Policy
 from state.projection import Run, RunFold
 
@@ -85,16 +84,22 @@ def at_desk(desk: Desk) -> Iterator[Desk]:
 
 def make_desk(settings: Settings, *, now: Callable[[], datetime] | None = None) -> Desk:
     """Return a desk on the data folder of `settings`; creates the folder."""
-    from state.local_ledger import LocalLedger
-
+    from state.append import Hooks
     from state.durable import create_private_folder, refuse_unsuitable
+    from state.local_ledger import LocalLedger
+    from state.query import Bounds
 
     create_private_folder(settings.home)
     refuse_unsuitable(settings.home)
     clock = now or (lambda: datetime.now(UTC))
     return Desk(
         settings=settings,
-        ledger=LocalLedger(settings.home, RunFold(), clock=clock),
+        ledger=LocalLedger(
+            settings.home,
+            RunFold(),
+            hooks=Hooks(clock=clock),
+            bounds=Bounds(time_s=settings.sql_timeout_s),
+        ),
         artifacts=LocalArtifacts(settings.home / "artifacts"),
         policy=Policy(settings.home / "policy.json"),
         tools=lambda sources: local_tools(settings, sources),
