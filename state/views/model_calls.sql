@@ -1,0 +1,2 @@
+-- The steps that called a language model.
+SELECT * FROM steps WHERE model_calls > 0

@@ -1,0 +1,18 @@
+-- One row a review request: when a person was asked and answered, what they decided, and who.
+SELECT
+    q.run_id,
+    (q.body ->> '$.interaction_id') AS interaction_id,
+    CAST((q.body ->> '$.version') AS INTEGER) AS plan_version,
+    (q.body ->> '$.plan_hash') AS plan_hash,
+    (a.body ->> '$.action') AS action,
+    (a.body ->> '$.by') AS answered_by,
+    (a.body ->> '$.channel') AS channel,
+    q.time AS requested_at,
+    a.time AS answered_at,
+    epoch(a.time) - epoch(q.time) AS turnaround_s
+FROM events AS q
+LEFT JOIN events AS a
+    ON a.run_id = q.run_id
+    AND a.type = 'review_answered'
+    AND (a.body ->> '$.interaction_id') = (q.body ->> '$.interaction_id')
+WHERE q.type = 'review_requested'

@@ -1,0 +1,60 @@
+-- One row a run: what it is, how it stands, what it came to, what it used.
+-- A run whose process is gone reads as running until something notices (`assay runs` does).
+WITH life AS (
+    SELECT run_id,
+        min(time) FILTER (WHERE type = 'run_queued') AS queued_at,
+        min(time) FILTER (WHERE type = 'run_started') AS started_at,
+        max(time) FILTER (WHERE type IN ('run_completed', 'run_failed', 'run_cancelled')) AS ended_at,
+        max(time) AS updated_at,
+        max(position) AS position,
+        arg_max(type, position) FILTER (
+            WHERE type IN (
+                'run_queued', 'run_started', 'run_waiting', 'run_resumed', 'run_interrupted',
+                'run_cancelled', 'run_failed', 'run_completed'
+            )
+        ) AS last_change,
+        any_value(body) FILTER (WHERE type = 'run_queued') AS queued,
+        any_value(body) FILTER (WHERE type = 'research_started') AS research,
+        arg_max(body, position) FILTER (
+            WHERE type IN ('run_interrupted', 'run_cancelled', 'run_failed', 'run_completed')
+        ) AS ending,
+        arg_max(body, position) FILTER (WHERE type = 'research_coverage_assessed') AS coverage,
+        count(*) FILTER (WHERE type = 'research_claim_recorded') AS claims,
+        count(*) FILTER (WHERE type = 'research_evidence_accepted') AS quotes,
+        count(*) FILTER (
+            WHERE type = 'research_artifact_recorded' AND (body ->> '$.role') = 'source'
+        ) AS sources
+    FROM events
+    GROUP BY run_id
+)
+SELECT
+    run_id,
+    (queued ->> '$.kind') AS kind,
+    CASE last_change
+        WHEN 'run_queued' THEN 'queued'
+        WHEN 'run_started' THEN 'running'
+        WHEN 'run_resumed' THEN 'running'
+        ELSE substr(last_change, 5)
+    END AS status,
+    (research ->> '$.objective') AS question,
+    (research ->> '$.profile') AS profile,
+    (research ->> '$.scope') AS scope,
+    (queued ->> '$.requested_by') AS requested_by,
+    (queued ->> '$.task_id') AS task_id,
+    CAST(queued ->> '$.attempt' AS INTEGER) AS attempt,
+    (queued ->> '$.retry_of.run_id') AS retry_of,
+    CASE WHEN last_change = 'run_completed' THEN (ending ->> '$.answer_status') END AS answer_status,
+    CASE WHEN last_change = 'run_completed' THEN (ending ->> '$.stop_reason') END AS stop_reason,
+    CASE WHEN last_change IN ('run_interrupted', 'run_failed') THEN (ending ->> '$.code') END AS code,
+    len(list_filter(json_extract_string(coverage, '$.rows[*].coverage'), c -> c = 'covered'))
+        / nullif(json_array_length(coverage, '$.rows'), 0) AS coverage,
+    sources,
+    quotes,
+    claims,
+    position AS events,
+    queued_at,
+    started_at,
+    ended_at,
+    updated_at,
+    epoch(coalesce(ended_at, updated_at)) - epoch(started_at) AS duration_s
+FROM life

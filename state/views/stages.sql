@@ -1,0 +1,11 @@
+-- One row a stage of a run, and how long it took (waiting included).
+SELECT
+    run_id,
+    (body ->> '$.stage') AS stage,
+    min(time) FILTER (WHERE type = 'stage_started') AS started_at,
+    max(time) FILTER (WHERE type = 'stage_completed') AS completed_at,
+    epoch(max(time) FILTER (WHERE type = 'stage_completed'))
+        - epoch(min(time) FILTER (WHERE type = 'stage_started')) AS duration_s
+FROM events
+WHERE type IN ('stage_started', 'stage_completed')
+GROUP BY run_id, (body ->> '$.stage')
