@@ -8,6 +8,7 @@ from prefect import task
 from adapters.models.port import Answer, AssessInput, Assessment, Researcher, Selected
 from adapters.search.ranking import rank_passages
 from state.values.evidence import Conflict, Coverage, CoverageRow, Passage
+from state.values.plan import MAX_QUERY, has_words
 from tasks.policy import POLICY
 
 POOL_CHARACTERS = 48_000
@@ -65,18 +66,19 @@ async def assess_round(
 def accept(assessment: Assessment, given: AssessInput, texts: Mapping[str, str]) -> Assessment:
     """Return what is left of `assessment` when everything it cannot prove is taken out.
 
-    A selection must be the exact slice of its archived text; a row may only rest on selections of
-    its own subquestion; a covered row needs evidence (with cross_check: of two origins), a conflict
-    two sources. Whoever assessed, these hold afterwards.
+    A selection must be held already or lie in an offered passage, and be the exact slice of its
+    archived text; where it stands is taken from there. A row may only rest on selections of its own
+    subquestion; a covered row needs evidence (with cross_check: of two origins), a conflict two
+    sources. Whoever assessed, these hold afterwards.
     """
     known = {subquestion.id for subquestion in given.plan.subquestions}
-    selected = tuple(
-        choice
+    placed = [
+        _placed(choice, given)
         for choice in assessment.selected
         if choice.subquestion_id in known and _holds(choice, texts)
-    )
-    selected = _within_limit(selected, given)
-    by_id = {choice.id: choice for choice in selected}
+    ]
+    by_id = {choice.id: choice for choice in placed if choice}
+    by_id = {choice.id: choice for choice in _within_limit(tuple(by_id.values()), given)}
     conflicts = _real_conflicts(assessment.conflicts, by_id)
     rows = {row.subquestion_id: row for row in assessment.rows}
     return Assessment(
@@ -97,6 +99,29 @@ def _holds(choice: Selected, texts: Mapping[str, str]) -> bool:
         and 0 <= choice.start < choice.end
         and text[choice.start : choice.end] == choice.text
     )
+
+
+def _placed(choice: Selected, given: AssessInput) -> Selected | None:
+    """Return `choice` with the place that its source gives it; None when it was never offered."""
+    for held in given.held:
+        if held.id == choice.id:
+            return held
+    for passage in given.passages:
+        if (
+            passage.source_id == choice.source_id
+            and passage.start <= choice.start
+            and choice.end <= passage.end
+        ):
+            return replace(
+                choice,
+                locator=passage.locator,
+                title=passage.title,
+                paragraph=passage.paragraph,
+                page=passage.page,
+                heading=passage.heading,
+                modified_at=passage.modified_at,
+            )
+    return None
 
 
 def _within_limit(selected: tuple[Selected, ...], given: AssessInput) -> tuple[Selected, ...]:
@@ -131,14 +156,20 @@ def _row(
     conflicts: Sequence[Conflict],
     given: AssessInput,
 ) -> CoverageRow:
+    disputed = [
+        id_
+        for conflict in conflicts
+        if conflict.subquestion_id == subquestion_id
+        for id_ in conflict.evidence_ids
+    ]
     ids = tuple(
         id_
-        for id_ in (row.evidence_ids if row else ())
+        for id_ in dict.fromkeys([*(row.evidence_ids if row else ()), *disputed])
         if id_ in by_id and by_id[id_].subquestion_id == subquestion_id
     )
     said = row.coverage if row else Coverage.GAP
-    gap = row.gap if row else "this subquestion was not assessed"
-    if any(conflict.subquestion_id == subquestion_id for conflict in conflicts):
+    gap = row.gap.strip() if row else "this subquestion was not assessed"
+    if disputed:
         said, gap = Coverage.CONFLICT, ""
     elif said is Coverage.CONFLICT:
         said, gap = Coverage.GAP, gap or "a conflict was named but not shown by two sources"
@@ -148,8 +179,8 @@ def _row(
         said is Coverage.COVERED and given.cross_check and len({by_id[i].locator for i in ids}) < 2
     ):
         said, gap = Coverage.GAP, "only one source states this, and two were asked for"
-    query = " ".join((row.next_query if row else "").split())[:100]
-    if query in given.used_queries or said is Coverage.COVERED:
+    query = " ".join((row.next_query if row else "").split())[:MAX_QUERY].rstrip()
+    if query in given.used_queries or said is Coverage.COVERED or not has_words(query):
         query = ""
     reason = (gap or "nothing was found")[:2000] if said is Coverage.GAP else ""
     return CoverageRow(subquestion_id, said, ids, reason, query)

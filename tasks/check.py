@@ -22,7 +22,7 @@ class CheckTurn:
 async def check_section(turn: CheckTurn, researcher: Researcher) -> Answer[tuple[ClaimCheck, ...]]:
     """Return exactly one check a claim, in order: none is lost, and silence is unverified."""
     answer = await researcher.check_claims(turn.given)
-    said = {check.claim_id: check for check in answer.value}
+    said = {check.claim_id: check for check in answer.value if isinstance(check, ClaimCheck)}
     held = {choice.id for choice in turn.given.evidence}
     return replace(
         answer,

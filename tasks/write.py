@@ -1,5 +1,6 @@
 """Write: one section at a time, from the archive only, every claim resting on accepted evidence."""
 
+import re
 from dataclasses import replace
 
 from prefect import task
@@ -10,6 +11,9 @@ from tasks.policy import POLICY
 
 MAX_CLAIM = 800
 MAX_CITATIONS = 8
+MAX_REMARK = 2000
+# what a remark about the research itself has no use for: a citation of its own, or a link
+_IMITATES = re.compile(r"\[\s*\d+[\s\d,;–-]*\]|://|\bwww\.", re.IGNORECASE)
 
 
 async def write_one_section(given: WriteInput, researcher: Researcher) -> Answer[SectionDraft]:
@@ -22,7 +26,10 @@ async def write_one_section(given: WriteInput, researcher: Researcher) -> Answer
 
 
 def accept_draft(draft: SectionDraft, given: WriteInput) -> SectionDraft:
-    """Return `draft` with at most `max_claims` claims, each citing 1 to 8 accepted quotes."""
+    """Return `draft` with at most `max_claims` claims, each citing 1 to 8 accepted quotes.
+
+    A remark may speak of the research only: one with a citation or a link of its own is left out.
+    """
     known = {choice.id for choice in given.assessment.selected}
     paragraphs: list[Paragraph] = []
     count = lost = 0
@@ -39,12 +46,18 @@ def accept_draft(draft: SectionDraft, given: WriteInput) -> SectionDraft:
                 Claim(f"{given.section}-{count}", given.section, text, ids[:MAX_CITATIONS])
             )
         remark = " ".join(paragraph.remark.split())
+        if not claims and (len(remark) > MAX_REMARK or _IMITATES.search(remark)):
+            lost += 1
+            remark = ""
         if claims:
             paragraphs.append(Paragraph(tuple(claims), "", paragraph.heading))
         elif remark:
             paragraphs.append(Paragraph((), remark, paragraph.heading))
     if lost:
-        left_out = f"{lost} sentence{'s' if lost > 1 else ''} without usable evidence left out."
+        left_out = (
+            f"{lost} sentence{'s' if lost > 1 else ''} left out: without accepted evidence, or "
+            "beyond what a section may hold."
+        )
         paragraphs.append(Paragraph(remark=left_out))
     if not paragraphs:
         paragraphs.append(Paragraph(remark="The archive holds nothing for this section."))

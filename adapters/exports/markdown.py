@@ -1,13 +1,12 @@
 """A report as Markdown, for people: every number leads to an exact quote and where it stands."""
 
-import re
 from collections.abc import Mapping
 
+from adapters.exports.plain_marks import code, escape
 from state.values.claims import AnswerStatus, ClaimStatus, Verdict
 from state.values.evidence import Coverage
 from state.values.report import Citation, Report, ReportClaim, ReportParagraph, ReportSection
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
 _ANSWERS = {
     AnswerStatus.ANSWERED: "Answered",
     AnswerStatus.INSUFFICIENT: "Insufficient evidence",
@@ -37,11 +36,6 @@ def section_markdown(report: Report, section: ReportSection) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def escape(text: str) -> str:
-    """Return `text` on one line, as Markdown that shows exactly its characters."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
-
-
 def _status_line(report: Report) -> str:
     covered = sum(row.coverage is Coverage.COVERED for row in report.rows)
     partly = report.answer_status is AnswerStatus.ANSWERED and covered < len(report.rows)
@@ -49,7 +43,7 @@ def _status_line(report: Report) -> str:
     return (
         f"**{said}.** {covered} of {len(report.rows)} subquestions covered, "
         f"{len(report.claims)} claims, {len(report.citations)} verified quotes. "
-        f"Run `{report.request_id}`."
+        f"Run {code(report.request_id)}."
     )
 
 
@@ -79,7 +73,7 @@ def _citation(citation: Citation) -> str:
     title = f"*{escape(citation.title)}*" if citation.title else "(no title stated)"
     page = f"page {citation.page}, " if citation.page else ""
     return (
-        f"{citation.number}. “{escape(citation.quote)}” — {title}, `{citation.display}`, "
+        f"{citation.number}. “{escape(citation.quote)}” — {title}, {code(citation.display)}, "
         f"{page}paragraph {citation.paragraph}, characters {citation.start}–{citation.end}, "
         f"`{citation.content_hash[:19]}…`, fetched {citation.fetched_at}"
     )
@@ -87,15 +81,15 @@ def _citation(citation: Citation) -> str:
 
 def _sources(report: Report) -> str:
     lines = [
-        f"- `{source.display}`: {'cited' if source.cited else 'read, not cited'}"
+        f"- {code(source.display)}: {'cited' if source.cited else 'read, not cited'}"
         for source in report.sources
     ]
     lines += [
-        f"- `{failure.target}`: not {'searched' if failure.stage == 'search' else 'used'}, "
-        f"{failure.code} ({escape(failure.reason)})"
+        f"- {code(failure.target)}: not {'searched' if failure.stage == 'search' else 'used'}, "
+        f"{escape(failure.code)} ({escape(failure.reason)})"
         for failure in report.failures
     ]
-    lines += [f"- `{locator}`: found, not read" for locator in report.omitted]
+    lines += [f"- {code(locator)}: found, not read" for locator in report.omitted]
     if not lines:
         lines = ["No source matched the searches."]
     return "## Sources\n\n" + "\n".join(lines)
