@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.models.extractive.conflict import is_negated
+from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.sentences import split
-from adapters.models.extractive.terms import stems
+from adapters.models.extractive.terms import is_unspaced, stems
 from adapters.models.extractive.values import find_values
 from adapters.models.port import CheckInput
 from state.values.claims import Claim, ClaimCheck, Verdict
@@ -15,7 +15,6 @@ from state.values.quotes import find_all
 
 METHOD = "exact-quote"
 _ALIKE = 0.7
-_UNSPACED = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u3005", "\u9fff"), ("\uf900", "\ufaff"))
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
 
 
@@ -68,7 +67,7 @@ def _at_word_edges(quote: str, span: Span) -> bool:
 
 def _is_letter(char: str) -> bool:
     """Tell whether `char` binds to the letters beside it; those of unspaced scripts do not."""
-    return char.isalnum() and not any(low <= char <= high for low, high in _UNSPACED)
+    return char.isalnum() and not is_unspaced(char)
 
 
 def _is_denied_outside(quote: str, span: Span, said: str) -> bool:

@@ -14,13 +14,12 @@ from adapters.models.extractive.answers import Expected
 from adapters.models.extractive.lexicon import (
     ANTONYMS,
     BOUNDS,
-    NEGATIONS,
     QUALIFIERS,
-    UNSPACED_NEGATIONS,
 )
+from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.pool import Candidate, is_near_copy
 from adapters.models.extractive.select import Need, Scored
-from adapters.models.extractive.terms import content, fold, is_capitalising, stem, stems, words
+from adapters.models.extractive.terms import content, fold, is_capitalising, stem, stems
 from adapters.models.extractive.values import Value, ValueKind
 
 _WINDOW = 7
@@ -119,7 +118,8 @@ def _differ(one: Value, other: Value) -> bool:
         if min(one.amount, other.amount) < 10_000:  # a day without a year
             return False
         return one.amount // step != other.amount // step
-    slack = max(one.step, other.step) / 2 if one.step != other.step else 0.0
+    rounded = one.step != other.step and one.kind is not ValueKind.MONEY  # prices are not rounded
+    slack = max(one.step, other.step) / 2 if rounded else 0.0
     if one.approximate or other.approximate:
         slack = max(slack, 0.15 * max(one.amount, other.amount))
     if one.kind is ValueKind.DURATION and one.step != other.step:
@@ -262,12 +262,3 @@ def _brief(text: str) -> str:
 def _all_qualifiers(candidate: Candidate) -> frozenset[str]:
     plain = {fold(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", candidate.text)}
     return frozenset(plain & QUALIFIERS)
-
-
-def is_negated(text: str) -> bool:
-    """Tell whether `text` denies: an odd number of negations."""
-    plain = [fold(word).replace("’", "'") for word in re.findall(r"[^\W\d_]+(?:['’]t)?", text)]
-    count = sum(word in NEGATIONS for word in plain)
-    if any(token.stem and not token.stem.isascii() for token in words(text)):
-        count += sum(text.count(mark) for mark in UNSPACED_NEGATIONS)
-    return count % 2 == 1

@@ -3,7 +3,7 @@
 import re
 
 _ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|"
+    r"\b(?:ignor|disregard|forget|overrid)(?:e|es|ing|s|ting)?\b.{0,40}\b(?:previous|prior|above|earlier|all|"
     r"your|the)\b"
     r".{0,30}\b(?:instructions?|prompts?|rules|context|directions?)\b"
     r"|\byou are (?:now )?(?:an? )?(?:ai|assistant|language model|chatbot|llm|agent)\b"

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
 from adapters.models.extractive.sentences import Span, split
 from adapters.models.extractive.terms import Token, content, stems
@@ -152,10 +153,10 @@ def is_near_copy(a: Candidate, b: Candidate) -> bool:
     """Tell whether two candidates say the same in the same words, numbers and negation included."""
     if a.text == b.text:
         return True
-    if a.numbers != b.numbers or not a.stems or not b.stems:
+    if a.numbers != b.numbers or is_negated(a.text) != is_negated(b.text):
         return False
     shared = len(a.stems & b.stems)
-    return shared / len(a.stems | b.stems) >= _NEAR_COPY and shared >= 3
+    return shared >= 3 and shared >= _NEAR_COPY * len(a.stems | b.stems)
 
 
 def overlaps(a: Candidate, b: Candidate) -> bool:

@@ -12,6 +12,7 @@ from adapters.models.extractive.answers import (
     stands_for,
 )
 from adapters.models.extractive.decompose import own_and_compared
+from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.orders import gives_orders
 from adapters.models.extractive.pool import Candidate, is_near_copy, overlaps, widened
 from adapters.models.extractive.terms import Term, matches, question_terms, stem
@@ -242,7 +243,7 @@ def _marginal(item: Scored, chosen: Sequence[Scored], met: set[str]) -> float:
 
 
 def _likeness(a: Candidate, b: Candidate) -> float:
-    if a.numbers != b.numbers and (a.numbers or b.numbers):
+    if a.numbers != b.numbers or is_negated(a.text) != is_negated(b.text):
         return 0.0
     return len(a.stems & b.stems) / (len(a.stems | b.stems) or 1)
 

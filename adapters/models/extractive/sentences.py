@@ -4,18 +4,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from adapters.models.extractive.terms import is_unspaced
+
 MIN_QUOTE = 4
 MAX_QUOTE = 1800
 _WIDE_TABLE = 750
 _LEAD_LIST = 700
 _ANAPHOR = 600
+_TERSE = 12
 
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？；]+[”’」』）]*|\n[ \t]*\n")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|al|approx|ca|no|nos|nr|fig|figs|eq|eqs|sec|ch|vol|pp?|ed|eds|dr|mr"
     r"|mrs|ms|prof|st|sr|jr|inc|ltd|co|corp|dept|est|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
     r"|bzw|usw|vgl|abs|art|bd|hrsg|str|mio|mrd|tel|max|min|u\.a|z\.\s?b|d\.\s?h|s\.\s?o|gen|col|capt"
-    r"|lt|rev|hon|gov|sen|rep|u\.s|u\.k|a\.m|p\.m)|(?<![^\W\d_])[^\W\d_])\.\Z",
+    r"|lt|rev|hon|gov|sen|rep|u\.s|u\.k|a\.m|p\.m)|(?<![^\W\d_])(?-i:[A-ZÀ-ÖØ-Þ]))\.\Z",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.\Z")
@@ -131,8 +134,10 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
     previous: Span | None = None
     for a, b in _sentences(text, start, end):
         span = Span(a, b)
-        leans = previous is not None and (
-            _ANAPHORIC.match(text, a) is not None or text[previous.end - 1] in "?？:："
+        terse = b - a <= _TERSE and is_unspaced(text[a])  # leaves its subject unsaid
+        leans = terse or (
+            previous is not None
+            and (_ANAPHORIC.match(text, a) is not None or text[previous.end - 1] in "?？:：")
         )
         if previous and leans and b - previous.start <= _ANAPHOR:
             yield Span(previous.start, b)

@@ -27,7 +27,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _URL = re.compile(r"[a-z]{2,10}://[^\s)>\]]+", re.IGNORECASE)
-_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+\Z")
+_UNSPACED_CHAR = re.compile(rf"[{_UNSPACED}]")
 _CUTS = re.compile("|".join([*UNSPACED_STOPS, "[\u3041-\u309f]+"]))
 _SUFFIXES = (
     "ational isation ization izations ations ation ically ities ments ment ness ings ing edly ions "
@@ -112,7 +112,7 @@ def words(text: str) -> list[Token]:
     found: list[Token] = []
     for match in _TOKEN.finditer(text):
         token = match.group()
-        if _UNSPACED_RUN.match(token):
+        if _UNSPACED_CHAR.match(token):
             found.extend(_pairs(token, match.start()))
         else:
             found.append(Token(stem(token), match.start(), match.end()))
@@ -153,6 +153,11 @@ def content(text: str) -> list[Token]:
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the content words of `text`."""
     return frozenset(token.stem for token in content(text))
+
+
+def is_unspaced(text: str) -> bool:
+    """Tell whether `text` has characters of a script that is written without spaces."""
+    return not text.isascii() and _UNSPACED_CHAR.search(text) is not None
 
 
 def is_capitalising(text: str) -> bool:
