@@ -23,7 +23,7 @@ from state.values.evidence import Conflict, Coverage, CoverageRow
 MAX_MISSING = 5
 MAX_CONFLICTS = 5
 _EACH = 4
-_HELD_BONUS = 0.1
+_HELD_BONUS = 0.05
 _LOOKED_AT = 14
 
 
@@ -99,7 +99,7 @@ def _with_both_sides(
         sides.extend(wanted)
         told.append(clash)
     rest = [item for item in kept if item not in sides][: max(0, limit - len(sides))]
-    order = sorted([*sides, *rest], key=lambda item: -item.score)
+    order = sorted([*sides, *rest], key=lambda item: item.order)
     return tuple(order), tuple(told)
 
 

@@ -92,6 +92,11 @@ class Scored:
     met: frozenset[str]
     answers: bool
 
+    @property
+    def order(self) -> tuple[bool, float]:
+        """Return the key that sorts the best first: answers to most of the need, then by score."""
+        return not (self.answers and self.within >= ANCHOR), -self.score
+
 
 class Weigher:
     """Scores candidates for needs; holds the statistics of one pool of candidates."""
@@ -207,9 +212,12 @@ def choose(
     chosen: list[Scored] = []
     met: set[str] = set()
     while usable and len(chosen) < limit:
-        best = max(usable, key=lambda item: _marginal(item, chosen, met))
-        if chosen and _marginal(best, chosen, met) < 0.55 * chosen[0].score:
-            break
+        if chosen:
+            best = max(usable, key=lambda item: _marginal(item, chosen, met))
+            if _marginal(best, chosen, met) < 0.55 * chosen[0].score:
+                break
+        else:
+            best = min(usable, key=lambda item: item.order)
         chosen.append(best)
         met |= best.met
         usable = [
@@ -232,8 +240,6 @@ def _is_usable(item: Scored, need: Need) -> bool:
 
 
 def _marginal(item: Scored, chosen: Sequence[Scored], met: set[str]) -> float:
-    if not chosen:
-        return item.score
     closest = max(_likeness(item.candidate, other.candidate) for other in chosen)
     fresh = 0.1 * len(item.met - met)
     elsewhere = all(
