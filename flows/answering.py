@@ -11,7 +11,7 @@ from state.events import RefusalReason, ReviewAnswered, ReviewRefused, draft
 from state.projection import Run
 from state.reviews import Review
 from state.values.errors import InvalidRequest, RejectedError
-from state.values.plan import Plan
+from state.values.plan import Plan, check_plan
 
 ACTIONS = ("approve", "revise", "replace", "cancel")
 INVALID = "WORKFLOW_INTERACTION_INVALID"
@@ -54,21 +54,18 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
 ) -> Run:
     """Record a person's answer to the live request of `run_id`; return the run after it.
 
-    `interaction_id` None means the live request. Raises `InvalidRequest` for an action there is
+    `interaction_id` None means the latest request. Raises `InvalidRequest` for an action there is
     not or a part of it that is missing (the request stays open), `InteractionInvalid` with a reason
     when the answer cannot count; that refusal is recorded too.
     """
     run = desk.ledger.project(run_id)
     _check_action(action, feedback, plan)
     who = by or getpass.getuser()
-    review = run.live_review
-    interaction = interaction_id or (review.interaction_id if review else "")
+    interaction = interaction_id or (run.reviews[-1].interaction_id if run.reviews else "")
     if not interaction:
-        last = run.reviews[-1].interaction_id if run.reviews else ""
         raise InteractionInvalid(
-            f"run {run_id!r} is {run.status} and asks nothing"
-            + (f"; {last} was already answered" if last else ""),
-            reason="already_resolved" if last and not run.is_terminal else "terminal",
+            f"run {run_id!r} is {run.status} and has asked nothing",
+            reason="terminal" if run.is_terminal else "stale",
         )
     shown = find_review(run, interaction)
     event = ReviewAnswered(
@@ -93,8 +90,19 @@ def _check_action(action: str, feedback: str, plan: Plan | None) -> None:
         raise InvalidRequest(f"{action!r} is no answer; choose one of {', '.join(ACTIONS)}")
     if action == "revise" and not feedback.strip():
         raise InvalidRequest("a revision needs feedback: say what should change")
-    if action == "replace" and plan is None:
-        raise InvalidRequest("a replacement needs a plan: give a file with --plan")
+    if (action == "replace") != (plan is not None):
+        raise InvalidRequest("a plan is given to replace one, and only then (--plan FILE)")
+    if plan is not None:
+        _check_replacement(plan)
+
+
+def _check_replacement(plan: Plan) -> None:
+    try:
+        check_plan(plan)
+    except RejectedError as error:
+        raise InvalidRequest(error.message) from error
+    if plan.clarification:
+        raise InvalidRequest("a replacement has subquestions to research, not a clarification")
 
 
 def _plan_body(plan: Plan | None) -> dict[str, object] | None:

@@ -19,6 +19,7 @@ from tasks.read import Reading, parse_blocks
 MARKDOWN = "text/markdown"
 JSON = "application/json"
 MAX_CITED = 100
+INVENTORY = "inventory"
 
 
 async def record_sources(
@@ -89,12 +90,18 @@ async def _load(driver: Driver, source_id: str, reading: Reading) -> Archived:
 
 
 async def archive_inventory(driver: Driver, turn: Turn, tools: Tools) -> str:
-    """Archive the list of what was searched, so that "nothing was found" can be inspected too."""
+    """Archive the list of what was searched, so that "nothing was found" can be inspected too.
+
+    Once a turn: what is there may have changed since.
+    """
+    known = turn.artifact_id(driver.run, INVENTORY)
+    if known in driver.research.artifacts:
+        return known
     listing = await anyio.to_thread.run_sync(tools.inventory)
     body = Body(
         ArtifactRole.SOURCE,
         "Inventory of what was searched",
-        "inventory",
+        INVENTORY,
         json.dumps({"searched": listing}, indent=1, ensure_ascii=False).encode(),
         media_type=JSON,
         locator="; ".join(driver.research.started.request.sources)[:4096] or "inventory",

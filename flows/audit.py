@@ -89,7 +89,7 @@ async def _check_sources(audit: Audit, desk: Desk, run: Run, research: Research)
                 group.start_soon(one, source)
     finally:
         await converter.aclose()
-    audit.sources = len(research.sources)
+    audit.sources = sum(source.rendition is not None for source in research.sources)
     return texts
 
 
@@ -104,6 +104,7 @@ async def _source_text(
     raw = _body(audit, artifacts, run, source.content_hash, about)
     if source.rendition is None:
         return None
+    _body(audit, artifacts, run, source.rendition.blocks_hash, f"blocks of {about}")
     archived = _body(audit, artifacts, run, source.rendition.text_hash, f"text of {about}")
     if raw is None or archived is None:
         return None
@@ -154,10 +155,13 @@ def _check_evidence(audit: Audit, research: Research, texts: dict[str, str]) -> 
 def _check_derived(audit: Audit, artifacts: Artifacts, run: Run, research: Research) -> None:
     for id_ in research.artifact_order:
         artifact = research.artifacts[id_]
-        if artifact.role is not ArtifactRole.SOURCE:
-            _body(
-                audit, artifacts, run, artifact.content_hash, f"{artifact.role} {artifact.name!r}"
-            )
+        sealed = artifact.role is ArtifactRole.REPORT and research.completed
+        if artifact.role is not ArtifactRole.SOURCE and not sealed:
+            about = f"{artifact.role} {artifact.name!r}"
+            _body(audit, artifacts, run, artifact.content_hash, about)
+    for call_id, effect in sorted(run.effects.items()):
+        if effect.outcome_hash:
+            _body(audit, artifacts, run, effect.outcome_hash, f"outcome of step {call_id}")
 
 
 # ---- the report
@@ -191,10 +195,16 @@ def _check_published(audit: Audit, folder: Path, run: Run, bodies: dict[str, byt
         path = folder / name
         if body is None:
             continue
-        if not path.exists():
+        try:
+            differs = path.read_bytes() != body
+        except FileNotFoundError:
             audit.remarks.append(f"{path} is gone; 'assay resume {run.run_id}' publishes it again")
-        elif path.read_bytes() != body:
-            audit.findings.append(Finding(str(path), "differs from the report that was sealed"))
+        except OSError as error:
+            audit.findings.append(Finding(str(path), f"cannot be read: {error.strerror}"))
+        else:
+            if differs:
+                problem = "differs from the report that was sealed"
+                audit.findings.append(Finding(str(path), problem))
 
 
 def _citation_standing(

@@ -13,9 +13,9 @@ from typing import Literal
 import anyio
 
 from flows.answering import WaitingForPerson
-from flows.step import CancelRequested, Driver, Turn, driving
+from flows.step import CancelRequested, Driver, Turn, driving, is_of_the_engine
 from flows.wiring import Desk, Tools
-from state.errors import Fenced
+from state.errors import Conflict, CorruptLedger, Fenced
 from state.events import (
     Event,
     Holder,
@@ -32,7 +32,6 @@ from state.values.errors import AssayError, InvalidRequest, ObstructedError, Rej
 
 INTERRUPTED = "WORKFLOW_INTERRUPTED"
 FAILED = "WORKFLOW_EXECUTION_ERROR"
-_OF_THE_ENGINE = ("prefect", "httpx", "httpcore", "anyio", "websockets")
 
 
 @dataclass(slots=True)
@@ -52,10 +51,7 @@ async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending
     `RejectedError` when it has ended.
     """
     with await anyio.to_thread.run_sync(desk.ledger.lease, run_id, _command()):
-        run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
-        if run.is_terminal:
-            raise RejectedError(f"run {run_id!r} is {run.status}", code="TERMINAL")
-        driver = await _begin(run, desk)
+        driver = await _begin(run_id, desk)
         ending = Ending()
         async with driving(driver):
             try:
@@ -79,8 +75,19 @@ def open_tools(driver: Driver) -> Tools:
         raise ObstructedError(error.message, code="SOURCES") from error
 
 
-async def _begin(run: Run, desk: Desk) -> Driver:
-    parent = await _parent(run, desk)
+async def _begin(run_id: str, desk: Desk) -> Driver:
+    while True:
+        run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
+        if run.is_terminal:
+            raise RejectedError(f"run {run_id!r} is {run.status}", code="TERMINAL")
+        try:
+            begun = await _take(run, desk)
+        except Conflict:
+            continue  # an answer or a cancel request came in between: decide on the run with it
+        return Driver(desk, begun, begun.epoch, ancestors=await _ancestors(begun, desk))
+
+
+async def _take(run: Run, desk: Desk) -> Run:
     epoch = run.epoch + 1
     holder = Holder(pid=os.getpid(), host=socket.gethostname())
     events: list[Event] = []
@@ -97,14 +104,21 @@ async def _begin(run: Run, desk: Desk) -> Driver:
             run.run_id, [draft(event) for event in events], expected_position=run.position
         )
     )
-    return Driver(desk, receipt.state, epoch, parent=parent)
+    return receipt.state
 
 
-async def _parent(run: Run, desk: Desk) -> Run | None:
-    if run.retry_of is None:
-        return None
-    lines = await anyio.to_thread.run_sync(desk.ledger.read, run.retry_of.run_id)
-    return project(lines[: run.retry_of.position])
+async def _ancestors(run: Run, desk: Desk) -> list[Run]:
+    """Return the runs that `run` is a retry of, nearest first, each as of its retry."""
+    ancestors: list[Run] = []
+    while (origin := run.retry_of) is not None:
+        lines = await anyio.to_thread.run_sync(desk.ledger.read, origin.run_id)
+        run = project(lines[: origin.position])
+        if (run.position, run.head_hash) != (origin.position, origin.hash):
+            raise CorruptLedger(
+                f"run {origin.run_id!r} is not the one that was retried at {origin.position}"
+            )
+        ancestors.append(run)
+    return ancestors
 
 
 def _command() -> str:
@@ -142,7 +156,7 @@ def is_resumable(error: BaseException) -> bool:
     """Tell whether the same run can go on once the reason is gone: Ctrl-C, disk, engine, policy."""
     if isinstance(error, (KeyboardInterrupt, asyncio.CancelledError, ObstructedError, Fenced)):
         return True
-    return type(error).__module__.partition(".")[0] in _OF_THE_ENGINE
+    return is_of_the_engine(error)
 
 
 def _why(error: BaseException) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from adapters.models.port import Assessment
 from state.research_events import StopReason
-from state.values.evidence import Passage
+from state.values.evidence import Coverage, CoverageRow, Passage
 from state.values.plan import Plan
 from state.values.report import Failure, RoundEntry
 from tasks.read import Reading
@@ -18,6 +18,13 @@ class Archived:
     reading: Reading
     text: str
     passages: tuple[Passage, ...]
+
+
+def nothing_known(plan: Plan) -> Assessment:
+    """Return the assessment before the first round: every subquestion is open."""
+    reason = "nothing was researched"
+    rows = [CoverageRow(s.id, Coverage.GAP, gap=reason) for s in plan.subquestions]
+    return Assessment((), tuple(rows))
 
 
 @dataclass(frozen=True, slots=True)

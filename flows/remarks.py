@@ -47,7 +47,7 @@ def method_remarks(
         f"archived. Research stopped because {_STOPPED.get(knowledge.stop or '', knowledge.stop)}."
     )
     said = f"{covered} of {len(rows)} subquestions are covered. {_verdicts(claims, dropped)}"
-    remarks = [made, said]
+    remarks = [made, said, *_open(knowledge)]
     if researcher == "extractive":
         remarks.append(
             "The extractive researcher uses no language model: it quotes, and draws no conclusion."
@@ -56,6 +56,17 @@ def method_remarks(
         reasons = "; ".join(f"{claim.id}: {claim.verdict}, {claim.reason}" for claim in dropped)
         remarks.append(f"Left out because not supported: {reasons}.")
     return [*remarks, *_STANDING]
+
+
+def _open(knowledge: Knowledge) -> list[str]:
+    """Name what is open, whatever the sections say about it."""
+    asked = {s.id: s.question for s in knowledge.plan.subquestions}
+    by_coverage = {
+        kind: [asked[r.subquestion_id] for r in knowledge.assessment.rows if r.coverage is kind]
+        for kind in (Coverage.GAP, Coverage.CONFLICT)
+    }
+    said = (("Not answered", Coverage.GAP), ("In dispute", Coverage.CONFLICT))
+    return [f"{what}: {' '.join(by_coverage[kind])}" for what, kind in said if by_coverage[kind]]
 
 
 def _verdicts(claims: Sequence[ReportClaim], dropped: Sequence[ReportClaim]) -> str:

@@ -14,13 +14,16 @@
 Each step is durable (`flows.step`): run again, the flow takes what had settled from the ledger.
 """
 
+from dataclasses import replace
+
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed
 
 from adapters.models.port import PlanInput
+from flows.archive import archive_inventory
 from flows.execution import Ending, open_tools, take_up
-from flows.knowledge import Knowledge
+from flows.knowledge import Knowledge, nothing_known
 from flows.review import ask_person, plan_of_answer
 from flows.rounds import decide_stop, research_round
 from flows.step import Driver, Held, Turn, executing
@@ -68,11 +71,14 @@ async def agree_on_plan(driver: Driver, tools: Tools) -> Plan:
         answer = await ask_person(driver, plan, version=version, asked=asked)
         if answer.action == "approve":
             break
-        version, asked = version + 1, asked + 1
+        asked += 1
         if answer.action == "replace":
-            plan = plan_of_answer(answer)
+            if (replacement := plan_of_answer(answer)) is None:
+                continue  # whoever recorded it did not check it: ask again about the same plan
+            plan, version = replacement, version + 1
             await record_plan(driver, plan, version, "replaced")
             break
+        version += 1
         asking = PlanInput(
             request.question,
             request.audience,
@@ -133,10 +139,13 @@ async def knowledge_base(run_id: str, held: Held[tuple[Plan, Tools]]) -> Knowled
     """Research in rounds until the subquestions are covered or a limit is reached."""
     driver, (plan, tools) = executing(run_id), held.value
     async with driver.stage("knowledge_base"):
-        knowledge = Knowledge(plan)
+        knowledge = Knowledge(plan, assessment=nothing_known(plan))
         while (stop := await decide_stop(driver, knowledge, tools)) is None:
             knowledge = await research_round(driver, knowledge, tools)
             driver.stop_here("round")
+        if not knowledge.source_ids:  # not one round was possible: say so, in a whole report
+            inventory = await archive_inventory(driver, Turn("knowledge_base"), tools)
+            knowledge = replace(knowledge, inventory=inventory)
     return knowledge.stopped(stop)
 
 

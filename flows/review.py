@@ -10,6 +10,7 @@ from flows.answering import WaitingForPerson, find_review
 from flows.step import CancelRequested, Driver, Turn
 from state.errors import NotFound
 from state.events import ReviewAnswered, ReviewRequested, RunResumed, RunWaiting
+from state.values.errors import InvalidRequest
 from state.values.plan import Plan, parse_plan
 
 
@@ -21,7 +22,8 @@ async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) ->
     """
     turn = Turn("plan_review", asked)
     interaction = f"review-{asked}"
-    if find_review(driver.run, interaction) is None:
+    review = find_review(driver.run, interaction)
+    if review is None or review.answer is None:
         await driver.record(
             turn,
             ReviewRequested(interaction_id=interaction, version=version, plan_hash=plan.hash),
@@ -43,6 +45,10 @@ async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) ->
     return review.answer
 
 
-def plan_of_answer(answer: ReviewAnswered) -> Plan:
-    """Return the plan a person supplied with `answer`."""
-    return parse_plan(json.dumps(answer.plan))
+def plan_of_answer(answer: ReviewAnswered) -> Plan | None:
+    """Return the plan a person supplied with `answer`; None when it is not one to carry out."""
+    try:
+        plan = parse_plan(json.dumps(answer.plan))
+    except InvalidRequest:
+        return None
+    return plan if plan.hash == answer.plan_hash and not plan.clarification else None

@@ -44,7 +44,7 @@ from tasks.search import search as search_task
 from tasks.self_check import open_items
 
 MAX_EVIDENCE = 8
-CALLS_KEPT_FOR_WRITING = 5
+LEAST_CALLS = 5  # for the first round and a report; a later round leaves a whole report's calls
 
 
 # ---- whether to go on
@@ -74,19 +74,32 @@ def stop_reason(
     rows = knowledge.assessment.rows
     covered = bool(rows) and all(row.coverage is Coverage.COVERED for row in rows)
     last = knowledge.rounds[-1] if knowledge.rounds else None
-    elapsed = now - datetime.fromisoformat(driver.run.started_at)
+    elapsed = now - _began(driver)
     calls_left = budgets.max_model_calls - spent.model_calls
+    needed = 1 + calls_for_writing(driver) if knowledge.rounds else LEAST_CALLS
     checks: tuple[tuple[bool, StopReason], ...] = (
         (covered, "coverage-complete"),
         (knowledge.number >= budgets.max_rounds, "round-budget"),
         (last is not None and last.round > 1 and last.new_evidence == 0, "no-progress"),
         (elapsed.total_seconds() >= budgets.research_seconds, "deadline"),
-        (tools.researcher.uses_model and calls_left < CALLS_KEPT_FOR_WRITING, "model-budget"),
+        (tools.researcher.uses_model and calls_left < needed, "model-budget"),
         (spent.searches >= budgets.max_searches, "search-budget"),
         (spent.pages >= budgets.max_read_pages, "page-budget"),
         (not next_queries(knowledge), "no-progress"),
     )
     return next((reason for holds, reason in checks if holds), None)
+
+
+def _began(driver: Driver) -> datetime:
+    """Return when research began: waiting for a person before the first round is no research."""
+    stages = [record for record in driver.run.stages if record.stage == "knowledge_base"]
+    return datetime.fromisoformat(stages[0].started_at if stages else driver.run.started_at)
+
+
+def calls_for_writing(driver: Driver) -> int:
+    """Return how many model calls a whole report takes: its outline, and two for each section."""
+    written = [section for section in driver.research.profile.sections if not section.computed]
+    return 1 + 2 * len(written)
 
 
 def next_queries(knowledge: Knowledge) -> tuple[ScheduledQuery, ...]:
@@ -140,8 +153,8 @@ async def freeze_schedule(
         budgets = driver.research.started.request.budgets
         left = budgets.max_searches - driver.run.spent.searches
         queries = next_queries(knowledge)[: min(budgets.max_queries, left)]
-        frozen = ResearchScheduleFrozen(round=turn.round, queries=queries)
-        await driver.record(turn, frozen)
+        await driver.record(turn, ResearchScheduleFrozen(round=turn.round, queries=queries))
+        frozen = driver.research.schedules[turn.round]  # as recorded, so as it is when resumed
     return frozen.queries
 
 
@@ -180,10 +193,11 @@ async def freeze_reading(
         seen |= {failure.target for failure in knowledge.failures}
         found = choose_reading(pages, seen)
         limit = max(0, min(budgets.max_pages, left))
-        frozen = ResearchReadingFrozen(
+        event = ResearchReadingFrozen(
             round=turn.round, locators=found[:limit], omitted=found[limit:]
         )
-        await driver.record(turn, frozen)
+        await driver.record(turn, event)
+        frozen = driver.research.readings[turn.round]
     return frozen.locators, frozen.omitted
 
 

@@ -46,6 +46,9 @@ from state.values.money import Usage
 T = TypeVar("T")
 G = TypeVar("G")
 
+CRASHED = "CRASHED"
+_OF_THE_ENGINE = ("prefect", "httpx", "httpcore", "anyio", "websockets")
+
 _executing: ContextVar["Driver"] = ContextVar("executing")
 
 
@@ -108,13 +111,16 @@ class _Call:
 
 
 class Driver:
-    """Executes one run, holding its lease under `epoch`."""
+    """Executes one run, holding its lease under `epoch`.
 
-    def __init__(self, desk: Desk, run: Run, epoch: int, *, parent: Run | None = None) -> None:
+    `ancestors` are the runs that it is a retry of, nearest first, each as of its retry.
+    """
+
+    def __init__(self, desk: Desk, run: Run, epoch: int, *, ancestors: Sequence[Run] = ()) -> None:
         self.desk = desk
         self.epoch = epoch
         self._run = run
-        self._parent = parent
+        self._ancestors = ancestors
         self._lock = asyncio.Lock()
 
     @property
@@ -143,7 +149,8 @@ class Driver:
         """Return the outcome of `task(given, **tools)`, from the ledger if it settled before.
 
         `kind` is the type of the answer's value. Raises `StepFailed` with the recorded code when
-        it failed for good, `BudgetExceeded` when `reserve` does not fit, `CancelRequested`, and
+        it failed for good (also when it crashed: one bad source or a bad verdict must not end a
+        run), `BudgetExceeded` when `reserve` does not fit, `CancelRequested`, and
         `ObstructedError` (the disk, say) for what a person has to mend.
         """
         call_id = step_call_id(turn.id, task.name, _jsonable(given))
@@ -196,19 +203,22 @@ class Driver:
         effect = self._run.effects.get(call_id)
         if effect and effect.state != "reserved":
             return effect
-        inherited = self._parent.effects.get(call_id) if self._parent else None
-        if inherited is None or inherited.state != "settled" or self._parent is None:
-            return None
-        event = EffectSettled(
-            epoch=self.epoch,
-            verb=verb,
-            stage=turn.stage,
-            round=turn.round,
-            outcome_hash=inherited.outcome_hash,
-            reused_from=self._parent.run_id,
-        )
-        await self._append([draft(event, self._refs(turn, call_id))])
-        return self._run.effects[call_id]
+        if effect:
+            return None  # reserved in this run: an ancestor's outcome was not to be had then
+        for ancestor in self._ancestors:
+            inherited = ancestor.effects.get(call_id)
+            if inherited and inherited.state == "settled":
+                event = EffectSettled(
+                    epoch=self.epoch,
+                    verb=verb,
+                    stage=turn.stage,
+                    round=turn.round,
+                    outcome_hash=inherited.outcome_hash,
+                    reused_from=ancestor.run_id,
+                )
+                await self._append([draft(event, self._refs(turn, call_id))])
+                return self._run.effects[call_id]
+        return None
 
     async def _perform(self, call: "_Call", tools: dict[str, object]) -> Effect:
         await self.look()
@@ -237,15 +247,19 @@ class Driver:
                 usage=Spend.of(answer.usage),
                 duration_ms=duration_ms,
             )
-        if isinstance(answer, AssayError) and not isinstance(answer, ObstructedError):
-            return EffectFailed(
-                epoch=self.epoch,
-                code=answer.code[:80],
-                message=answer.message[:4000],
-                usage=Spend.of(call.reserve),
-                duration_ms=duration_ms,
-            )
-        raise answer
+        if not isinstance(answer, Exception) or _is_the_machines(answer):
+            raise answer
+        if isinstance(answer, AssayError):
+            code, message = answer.code, answer.message
+        else:
+            code, message = CRASHED, f"{type(answer).__name__}: {answer}"
+        return EffectFailed(
+            epoch=self.epoch,
+            code=code[:80],
+            message=message[:4000],
+            usage=Spend.of(call.reserve),
+            duration_ms=duration_ms,
+        )
 
     async def _reserve(self, call: "_Call") -> None:
         before = self._run.effects.get(call.call_id)
@@ -272,6 +286,16 @@ class Driver:
         context = FlowRunContext.get()
         flow_run = context.flow_run if context else None
         return Refs(turn.id, call_id, str(flow_run.id) if flow_run else None, task_run_id)
+
+
+def is_of_the_engine(error: BaseException) -> bool:
+    """Tell whether Prefect or its connection failed, and so nothing is known of the step itself."""
+    return type(error).__module__.partition(".")[0] in _OF_THE_ENGINE
+
+
+def _is_the_machines(error: Exception) -> bool:
+    """Tell whether `error` says nothing of the step: the same step may succeed elsewhere."""
+    return isinstance(error, (ObstructedError, OSError, MemoryError)) or is_of_the_engine(error)
 
 
 def executing(run_id: str) -> Driver:

@@ -10,7 +10,7 @@ import anyio
 
 from adapters.exports.jsonfile import report_json
 from adapters.exports.markdown import report_markdown, section_markdown
-from adapters.models.port import CheckInput, OutlineItem, SectionDraft, WriteInput
+from adapters.models.port import CheckInput, OutlineItem, Paragraph, SectionDraft, WriteInput
 from flows.archive import JSON, Body, record_artifact
 from flows.knowledge import Knowledge
 from flows.remarks import method_remarks
@@ -33,6 +33,7 @@ from state.values.claims import ClaimCheck, Verdict
 from state.values.errors import RejectedError
 from state.values.ids import content_hash
 from state.values.money import Usage
+from state.values.redaction import redact
 from state.values.report import Report
 from tasks.check import CheckTurn
 from tasks.check import check as check_task
@@ -66,13 +67,21 @@ def _model_call(tools: Tools) -> Usage:
 async def outline_report(
     driver: Driver, knowledge: Knowledge, tools: Tools
 ) -> tuple[OutlineItem, ...]:
-    """Return what each section will rest on, archived before any section is written."""
+    """Return what each section will rest on, archived before any section is written.
+
+    An outline that failed, or that no budget was left for, leaves every section open.
+    """
     sections = tuple((s.key, s.title) for s in driver.research.profile.sections)
     given = OutlineInput(sections, knowledge.plan, knowledge.assessment)
-    items = await driver.step(
-        TURN, outline_task, given, tuple[OutlineItem, ...],
+    call = partial(
+        driver.step, TURN, outline_task, given, tuple[OutlineItem, ...],
         reserve=_model_call(tools), researcher=tools.researcher,
     )  # fmt: skip
+    (made,) = await in_order([call])
+    if isinstance(made, RejectedError):
+        items = tuple(OutlineItem(key, title, "") for key, title in sections)
+    else:
+        items = made
     lines = ["# Outline", ""]
     for item in items:
         lines += [f"## {item.title}", "", item.intent or "(open)", ""]
@@ -86,7 +95,11 @@ async def outline_report(
 async def write_sections(
     driver: Driver, knowledge: Knowledge, outline: Sequence[OutlineItem], tools: Tools
 ) -> tuple[SectionDraft, ...]:
-    """Return the sections a researcher writes, from the archive only, in the profile's order."""
+    """Return the sections a researcher writes, from the archive only, in the profile's order.
+
+    A section that failed, or that no budget was left for, says so; when all did, the first error
+    is raised.
+    """
     planned = {item.section: item.evidence_ids for item in outline}
     inputs = [
         WriteInput(
@@ -108,13 +121,18 @@ async def write_sections(
         for given in inputs
     ]  # fmt: skip
     results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
-    return tuple(_whole(result) for result in results)
+    failures = [result for result in results if isinstance(result, RejectedError)]
+    if len(failures) == len(results):
+        raise failures[0]
+    return tuple(
+        _not_written(given, result) if isinstance(result, RejectedError) else result
+        for given, result in zip(inputs, results, strict=True)
+    )
 
 
-def _whole(result: SectionDraft | RejectedError) -> SectionDraft:
-    if isinstance(result, RejectedError):
-        raise result
-    return result
+def _not_written(given: WriteInput, failure: RejectedError) -> SectionDraft:
+    remark = f"Incomplete: this section was not written ({failure.code}: {failure.message})."
+    return SectionDraft(given.section, (Paragraph(remark=redact(remark)),))
 
 
 async def check_claims(

@@ -22,7 +22,8 @@ class CheckTurn:
 async def check_section(turn: CheckTurn, researcher: Researcher) -> Answer[tuple[ClaimCheck, ...]]:
     """Return exactly one check a claim, in order: none is lost, and silence is unverified."""
     answer = await researcher.check_claims(turn.given)
-    said = {check.claim_id: check for check in answer.value if isinstance(check, ClaimCheck)}
+    given: Sequence[ClaimCheck | None] = answer.value  # a model's list may have holes
+    said = {check.claim_id: check for check in given if check is not None}
     held = {choice.id for choice in turn.given.evidence}
     return replace(
         answer,
