@@ -5,7 +5,7 @@ from typing import Literal
 
 from state.envelope import Draft
 from state.errors import BudgetExceeded, Conflict, Refused
-from state.events import EffectFailed, EffectReserved, EffectSettled, Limits
+from state.events import EffectFailed, EffectReserved, EffectSettled, Limits, Spend
 from state.values.money import Usage
 
 TYPES = frozenset({"effect_reserved", "effect_settled", "effect_failed"})
@@ -53,8 +53,11 @@ def settle(before: Effect | None, event: EffectSettled, call_id: str) -> Effect:
             call_id, event.verb, event.stage, event.round, "settled", 0, Usage(),
             outcome_hash=event.outcome_hash,
         )  # fmt: skip
+    reserved = _reserved(before, call_id)
+    if (event.verb, event.stage, event.round) != (reserved.verb, reserved.stage, reserved.round):
+        raise Conflict(f"step {call_id!r} was reserved as {reserved.verb} of {reserved.stage}")
     return replace(
-        _reserved(before, call_id),
+        reserved,
         state="settled",
         usage=event.usage.usage(),
         outcome_hash=event.outcome_hash,
@@ -81,16 +84,19 @@ def _reserved(before: Effect | None, call_id: str) -> Effect:
 
 
 def replays(before: Effect | None, draft: Draft) -> bool:
-    """Tell whether `draft` says again what is recorded of this step."""
-    if before is None or before.state == "reserved":
+    """Tell whether `draft` says again how this step ended; how long it took may differ.
+
+    A reservation is never a replay: whoever reserves is about to spend.
+    """
+    if before is None or before.state == "reserved" or draft.type == "effect_reserved":
         return False
+    body = draft.body
     if draft.type == "effect_settled":
-        return before.state == "settled" and before.outcome_hash == draft.body["outcome_hash"]
-    return (
-        draft.type == "effect_failed"
-        and before.state == "failed"
-        and before.code == draft.body["code"]
-    )
+        ended = before.state == "settled" and before.outcome_hash == body.get("outcome_hash")
+    else:
+        ended = before.state == "failed" and before.code == body.get("code")
+        ended = ended and before.message == body.get("message")
+    return ended and Spend.of(before.usage).model_dump() == body.get("usage")
 
 
 def settled_spend(spent: Usage, before: Effect | None, usage: Usage) -> Usage:
@@ -111,19 +117,26 @@ def settled_spend(spent: Usage, before: Effect | None, usage: Usage) -> Usage:
 
 
 def check_budget(limits: Limits, spent: Usage, more: Usage) -> None:
-    """Raise `BudgetExceeded` when `more` on top of `spent` passes one of `limits`."""
-    after = spent + more
-    tokens = after.input_tokens + after.cached_tokens + after.output_tokens
-    used = {
-        "searches": after.searches,
-        "pages": after.pages,
-        "model_calls": after.model_calls,
-        "tokens": tokens,
-        "cost_micro_usd": after.cost_micro_usd,
-    }
-    for name, value in used.items():
+    """Raise `BudgetExceeded` when `more` on top of `spent` passes one of `limits`.
+
+    A step that needs nothing of a kind is not held up by that kind's limit; a model call needs
+    tokens and money, also when it reserves none.
+    """
+    before, after = _by_limit(spent), _by_limit(spent + more)
+    for name, value in after.items():
         limit = getattr(limits, name)
-        if limit is not None and value > limit:
+        needed = value > before[name] or (more.model_calls and name in ("tokens", "cost_micro_usd"))
+        if needed and limit is not None and value > limit:
             raise BudgetExceeded(
                 f"the step would bring {name} to {value}; the run's limit is {limit}", budget=name
             )
+
+
+def _by_limit(usage: Usage) -> dict[str, int]:
+    return {
+        "searches": usage.searches,
+        "pages": usage.pages,
+        "model_calls": usage.model_calls,
+        "tokens": usage.input_tokens + usage.cached_tokens + usage.output_tokens,
+        "cost_micro_usd": usage.cost_micro_usd,
+    }

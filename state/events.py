@@ -4,9 +4,18 @@ An event is a fact: past tense, frozen, validated when it is made and again when
 may follow what is decided by `state.projection`.
 """
 
-from typing import Annotated, Any, ClassVar, Literal
+import re
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from state.envelope import Draft, Refs
 from state.errors import CorruptLedger, Refused
@@ -16,13 +25,21 @@ from state.values.money import Usage
 from state.values.redaction import has_secret, redact
 
 MAX_IDS = 100
+_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,255}\Z")  # stable ids, joined by slashes
 
 
+@lru_cache(maxsize=8192)  # a long run names the same few sources thousands of times
 def _stable_id(text: str) -> str:
     if not is_stable_id(text):
         raise ValueError(f"{text[:140]!r} is not a stable id")
     if has_secret(text):
         raise ValueError("an id may not look like a secret")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
     return text
 
 
@@ -41,10 +58,14 @@ def _unique(ids: tuple[str, ...]) -> tuple[str, ...]:
 StableId = Annotated[str, AfterValidator(_stable_id)]
 ContentHash = Annotated[str, AfterValidator(_content_hash)]
 Ids = Annotated[tuple[StableId, ...], Field(max_length=MAX_IDS), AfterValidator(_unique)]
+NotBlank = AfterValidator(_not_blank)
 Text2000 = Annotated[str, Field(max_length=2000)]
 Text4000 = Annotated[str, Field(max_length=4000)]
-Count = Annotated[int, Field(ge=0)]
-Round = Annotated[int, Field(ge=1)]
+Name = Annotated[str, Field(max_length=200)]
+Code = Annotated[str, Field(max_length=80)]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0, strict=True)]
+Round = Annotated[int, Field(ge=1, strict=True)]
 
 REGISTER: dict[str, type["Event"]] = {}
 
@@ -58,11 +79,13 @@ class Value(BaseModel):
 class Event(Value):
     """A fact of a run. `type` is how it is stored.
 
-    `identity` names the fields that tell apart several events of the type in one turn.
+    `identity` names the attributes that tell apart several events of the type in one turn;
+    `paths` those keys whose absolute paths are kept to the letter, because they are opened again.
     """
 
     type: ClassVar[str] = ""
     identity: ClassVar[tuple[str, ...]] = ()
+    paths: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -73,24 +96,53 @@ class Event(Value):
 def draft(event: Event, refs: Refs | None = None) -> Draft:
     """Return what is appended for `event`: its body with every secret in free text redacted.
 
-    Raises `Refused` when redaction left nothing that the event's rules allow.
+    A text that redaction made longer than its limit is cut. Raises `Refused` when redaction left
+    nothing that the event's rules allow, and when a ref has a wrong form or looks like a secret.
     """
-    body = redact_strings(event.model_dump(mode="json"))
+    refs = refs or Refs()
+    for ref in (refs.turn_id, refs.call_id):
+        if ref is not None and (not _REF.match(ref) or has_secret(ref)):
+            raise Refused("a turn or call id has a wrong form or looks like a secret", code="REFS")
+    body = redact_strings(event.model_dump(mode="json"), event.paths)
+    _cut_to_limits(type(event), body)
     decode(event.type, 1, body, error=Refused)
-    return Draft(event.type, body, refs or Refs())
+    return Draft(event.type, body, refs)
 
 
-def redact_strings(value: Any) -> Any:
-    """Return JSON `value` with secrets redacted in its strings; keys are ours and stay."""
+def redact_strings(value: Any, paths: frozenset[str] = frozenset()) -> Any:
+    """Return JSON `value` with secrets redacted in its strings; keys are ours and stay.
+
+    Absolute paths stay as they are under the keys that `paths` names.
+    """
     match value:
         case str():
             return redact(value)
         case list():
-            return [redact_strings(item) for item in value]
+            return [redact_strings(item, paths) for item in value]
         case dict():
-            return {key: redact_strings(item) for key, item in value.items()}
+            return {
+                key: _redact_urls(item) if key in paths else redact_strings(item, paths)
+                for key, item in value.items()
+            }
         case _:
             return value
+
+
+def _redact_urls(locators: list[str]) -> list[str]:
+    return [text if text.startswith("/") else redact(text) for text in locators]
+
+
+def _cut_to_limits(kind: type[Event], body: dict[str, Any]) -> None:
+    try:
+        kind.model_validate(body)
+    except ValidationError as problem:
+        for error in problem.errors(include_url=False, include_input=False):
+            if error["type"] == "string_too_long":
+                *way, last = error["loc"]
+                holder: Any = body
+                for part in way:
+                    holder = holder[part]
+                holder[last] = holder[last][: error["ctx"]["max_length"]]
 
 
 def decode(
@@ -151,7 +203,7 @@ class Spend(Value):
 class Holder(Value):
     """The process that executes a run."""
 
-    pid: int
+    pid: Count
     host: Annotated[str, Field(max_length=255)]
 
 
@@ -159,8 +211,8 @@ class Ancestor(Value):
     """The run that a retry goes on from, up to a position, with the hash there."""
 
     run_id: StableId
-    position: Count
-    hash: str
+    position: Round
+    hash: Digest
 
 
 # ---- the run's life
@@ -173,10 +225,16 @@ class RunQueued(Event):
     kind: Literal["research", "paper2code"]
     task_id: StableId
     attempt: Round = 1
-    fingerprint: str
-    requested_by: Annotated[str, Field(max_length=200)]
+    fingerprint: Digest
+    requested_by: Name
     limits: Limits
     retry_of: Ancestor | None = None
+
+    @model_validator(mode="after")
+    def _retries_something(self) -> Self:
+        if (self.attempt > 1) != (self.retry_of is not None):
+            raise ValueError("every attempt but the first is a retry of a run")
+        return self
 
 
 class RunLeased(Event):
@@ -210,7 +268,7 @@ class RunInterrupted(Event):
     """Work stopped without an end: resumable."""
 
     type = "run_interrupted"
-    code: Annotated[str, Field(max_length=80)]
+    code: Code
     reason: Text4000
 
 
@@ -219,7 +277,7 @@ class RunCancelRequested(Event):
 
     type = "run_cancel_requested"
     reason: Text4000
-    by: Annotated[str, Field(max_length=200)]
+    by: Name
 
 
 class RunCancelled(Event):
@@ -233,7 +291,7 @@ class RunFailed(Event):
     """The run ended without its result; a retry is a new run."""
 
     type = "run_failed"
-    code: Annotated[str, Field(max_length=80)]
+    code: Code
     message: Text4000
 
 
@@ -241,8 +299,8 @@ class RunCompleted(Event):
     """The run ended with its result published."""
 
     type = "run_completed"
-    answer_status: Annotated[str, Field(max_length=80)]
-    stop_reason: Annotated[str, Field(max_length=80)]
+    answer_status: Code
+    stop_reason: Code
 
 
 class StageStarted(Event):
@@ -272,7 +330,7 @@ class EffectReserved(Event):
     verb: StableId
     stage: StableId
     round: Count
-    input_hash: str
+    input_hash: Digest
     attempt: Round
     reserve: Spend = Spend()
 
@@ -293,13 +351,19 @@ class EffectSettled(Event):
     duration_ms: Count = 0
     reused_from: StableId | None = None
 
+    @model_validator(mode="after")
+    def _reuse_is_free(self) -> Self:
+        if self.reused_from is not None and self.usage != Spend():
+            raise ValueError("what is reused from another run costs nothing")
+        return self
+
 
 class EffectFailed(Event):
     """A step failed for good: the same call would fail again, and is not repeated."""
 
     type = "effect_failed"
     epoch: Round
-    code: Annotated[str, Field(max_length=80)]
+    code: Code
     message: Text4000
     usage: Spend = Spend()
     duration_ms: Count = 0
@@ -315,7 +379,7 @@ class ReviewRequested(Event):
     identity = ("interaction_id",)
     interaction_id: StableId
     version: Round
-    plan_hash: str
+    plan_hash: Digest
 
 
 class ReviewAnswered(Event):
@@ -324,11 +388,11 @@ class ReviewAnswered(Event):
     type = "review_answered"
     interaction_id: StableId
     action: Literal["approve", "revise", "replace", "cancel"]
-    plan_hash: str
+    plan_hash: Annotated[str, Field(max_length=64)]
     feedback: Text4000 = ""
     reason: Text4000 = ""
     plan: dict[str, Any] | None = None
-    by: Annotated[str, Field(max_length=200)]
+    by: Name
     channel: Annotated[str, Field(max_length=40)]
 
 
@@ -345,7 +409,7 @@ class ReviewRefused(Event):
     interaction_id: StableId
     action: Annotated[str, Field(max_length=40)]
     reason: RefusalReason
-    by: Annotated[str, Field(max_length=200)]
+    by: Name
     channel: Annotated[str, Field(max_length=40)]
 
 
@@ -355,4 +419,4 @@ class BytesWithheld(Event):
     type = "bytes_withheld"
     hashes: Annotated[tuple[ContentHash, ...], Field(min_length=1)]
     reason: Text4000
-    by: Annotated[str, Field(max_length=200)]
+    by: Name

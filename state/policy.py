@@ -8,9 +8,9 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from state.durable import replace_file
+from state.durable import create_private_folder, replace_file
 from state.request import ResearchRequest
-from state.values.errors import InvalidRequest, ObstructedError
+from state.values.errors import ObstructedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +28,22 @@ class Policy:
         self._path = path
 
     def read(self) -> PolicyFile:
-        """Return the policy; raises `InvalidRequest` when the file is not readable."""
+        """Return the policy; raises `ObstructedError` when the file says nothing that counts."""
         try:
-            text = self._path.read_text()
+            text = self._path.read_text(encoding="utf-8")
+            return _parse(json.loads(text))
         except FileNotFoundError:
             return PolicyFile()
-        try:
-            fields = json.loads(text)
-            return PolicyFile(bool(fields["enabled"]), tuple(map(str, fields["principals"])))
-        except (ValueError, KeyError, TypeError) as error:
-            raise InvalidRequest(
-                f"the policy {self._path} is not readable ({error!r}); write it anew with "
-                "'assay policy set'"
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            raise ObstructedError(
+                f"the policy {self._path} is not readable ({error}), so nothing is allowed; "
+                "write it anew with 'assay policy set'",
+                code="PERMISSION_DENIED",
             ) from error
 
     def write(self, policy: PolicyFile) -> None:
         """Make `policy` the one that counts from now on."""
+        create_private_folder(self._path.parent)
         replace_file(self._path, (json.dumps(asdict(policy), indent=2) + "\n").encode())
 
     def authorise(self, request: ResearchRequest) -> None:
@@ -60,3 +60,14 @@ class Policy:
                 f"{', '.join(policy.principals)}",
                 code="PERMISSION_DENIED",
             )
+
+
+def _parse(fields: object) -> PolicyFile:
+    if not isinstance(fields, dict) or set(fields) != {"enabled", "principals"}:
+        raise ValueError("it holds 'enabled' and 'principals', and nothing else")
+    enabled, principals = fields["enabled"], fields["principals"]
+    if not isinstance(enabled, bool):
+        raise TypeError("'enabled' is true or false")
+    if not isinstance(principals, list) or not all(isinstance(name, str) for name in principals):
+        raise TypeError("'principals' is a list of names")
+    return PolicyFile(enabled, tuple(principals))

@@ -4,13 +4,23 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from state.values.errors import InvalidRequest
 from state.values.ids import canonical_json, is_stable_id, sha256_hex
-from state.values.profiles import profile_named
+from state.values.profiles import PROFILES
+from state.values.redaction import has_secret
 
 Scope = Literal["quick", "standard", "deep"]
+Source = Annotated[str, Field(min_length=1, max_length=4096)]
 ResearchType = Literal["market", "industry", "academic", "competitive", "policy"]
 
 # by scope and limit: least, most, default
@@ -56,16 +66,17 @@ class Budgets(_Value):
     of new research; writing may finish after it.
     """
 
-    max_queries: int
-    max_pages: int
-    max_rounds: int
-    max_searches: int
-    max_read_pages: int
-    max_model_calls: int
-    research_seconds: int
+    max_queries: StrictInt
+    max_pages: StrictInt
+    max_rounds: StrictInt
+    max_searches: StrictInt
+    max_read_pages: StrictInt
+    max_model_calls: StrictInt
+    research_seconds: StrictInt
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return `text` in NFC, its white space collapsed to single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -81,7 +92,7 @@ class ResearchRequest(_Value):
     boundaries: Annotated[str, Field(max_length=1000)] = ""
     profile: str = "question"
     scope: Scope = "standard"
-    sources: tuple[str, ...] = ()  # absolute paths
+    sources: Annotated[tuple[Source, ...], Field(max_length=100)] = ()  # absolute paths
     cross_check: bool = False
     allow_partial: bool = True
     plan_review: bool = False
@@ -90,7 +101,7 @@ class ResearchRequest(_Value):
     @field_validator("question", "audience", "boundaries", mode="before")
     @classmethod
     def _collapse(cls, text: object) -> object:
-        return _one_line(text) if isinstance(text, str) else text
+        return one_line(text) if isinstance(text, str) else text
 
     @field_validator("question")
     @classmethod
@@ -107,12 +118,24 @@ class ResearchRequest(_Value):
                 "a run id has 1 to 128 characters out of A–Z a–z 0–9 . _ : - "
                 "and begins with a letter or digit"
             )
+        if has_secret(run_id):
+            raise ValueError("a run id may not look like a secret; choose another")
         return run_id
+
+    @field_validator("tenant", "principal")
+    @classmethod
+    def _no_secret(cls, name: str) -> str:
+        if has_secret(name):
+            raise ValueError("a name may not look like a secret")
+        return name
 
     @field_validator("profile")
     @classmethod
     def _known(cls, profile: str) -> str:
-        profile_named(profile)
+        if profile not in PROFILES:
+            raise ValueError(
+                f"there is no profile {profile!r}; choose one of {', '.join(PROFILES)}"
+            )
         return profile
 
     @model_validator(mode="after")

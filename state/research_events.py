@@ -3,15 +3,43 @@
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
-from state.events import ContentHash, Count, Event, Ids, Round, StableId, Text2000, Text4000, Value
-from state.request import ResearchRequest
+from state.events import (
+    Code,
+    ContentHash,
+    Count,
+    Digest,
+    Event,
+    Ids,
+    NotBlank,
+    Round,
+    StableId,
+    Text2000,
+    Text4000,
+    Value,
+)
+from state.request import ResearchRequest, one_line
 from state.values.claims import ClaimStatus, Verdict
 from state.values.evidence import Coverage
+from state.values.ids import sha256_hex
+from state.values.plan import Plan, Subquestion
 
-Locator = Annotated[str, Field(min_length=1, max_length=4096)]
-Text1000 = Annotated[str, Field(min_length=1, max_length=1000)]
+
+def _each_once(locators: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(locators)) != len(locators):
+        raise ValueError("each is named once")
+    return locators
+
+
+Locator = Annotated[str, Field(max_length=4096), NotBlank]
+Line2000 = Annotated[
+    str,
+    BeforeValidator(lambda text: one_line(text) if isinstance(text, str) else text),
+    Field(min_length=1, max_length=2000),
+]
+Said2000 = Annotated[str, Field(max_length=2000), NotBlank]
+Text1000 = Annotated[str, Field(max_length=1000), NotBlank]
 Texts = Annotated[tuple[Text1000, ...], Field(max_length=50)]
 Paths = Annotated[tuple[Locator, ...], Field(max_length=50)]
 
@@ -54,8 +82,8 @@ class Rendition(Value):
 
     text_hash: ContentHash
     blocks_hash: ContentHash
-    extractor: Annotated[str, Field(max_length=80)]
-    extractor_version: Annotated[str, Field(max_length=80)]
+    extractor: Code
+    extractor_version: Code
     outcome: Annotated[str, Field(max_length=40)]
     characters: Count
 
@@ -76,10 +104,17 @@ class ResearchStarted(Event):
     """The objective and everything that was asked for."""
 
     type = "research_started"
-    objective: Annotated[str, Field(min_length=1, max_length=2000)]
+    paths = frozenset({"sources"})
+    objective: Line2000
     scope: Literal["quick", "standard", "deep"]
     profile: StableId
     request: ResearchRequest
+
+    @model_validator(mode="after")
+    def _as_requested(self) -> Self:
+        if (self.scope, self.profile) != (self.request.scope, self.request.profile):
+            raise ValueError("scope and profile are those of the request")
+        return self
 
 
 class ResearchArtifactRecorded(Event):
@@ -89,7 +124,7 @@ class ResearchArtifactRecorded(Event):
     identity = ("artifact_id",)
     artifact_id: StableId
     role: ArtifactRole
-    name: Annotated[str, Field(min_length=1, max_length=240)]
+    name: Annotated[str, Field(max_length=240), NotBlank]
     summary: Text4000 = ""
     locator: Annotated[str, Field(max_length=4096)] = ""
     content_hash: ContentHash
@@ -120,6 +155,11 @@ class ResearchArtifactRecorded(Event):
         return self
 
 
+def _reason_iff(status: str, reason: str, *, given: bool) -> None:
+    if not (reason.strip() if given else not reason):
+        raise ValueError(f"a {status}_reason is given if and only if the status is {status}")
+
+
 class ResearchChecklistUpdated(Event):
     """A required item of the review progressed."""
 
@@ -133,10 +173,8 @@ class ResearchChecklistUpdated(Event):
 
     @model_validator(mode="after")
     def _reasons(self) -> Self:
-        if (self.status is ChecklistStatus.BLOCKED) != bool(self.blocked_reason.strip()):
-            raise ValueError("a blocked_reason is given if and only if the status is blocked")
-        if (self.status is ChecklistStatus.SKIPPED) != bool(self.skipped_reason.strip()):
-            raise ValueError("a skipped_reason is given if and only if the status is skipped")
+        _reason_iff("blocked", self.blocked_reason, given=self.status is ChecklistStatus.BLOCKED)
+        _reason_iff("skipped", self.skipped_reason, given=self.status is ChecklistStatus.SKIPPED)
         if self.status is ChecklistStatus.COMPLETED and not self.evidence_artifact_ids:
             raise ValueError("a completed item needs at least one evidence artifact")
         return self
@@ -150,10 +188,10 @@ class ResearchStepRecorded(Event):
     step_id: StableId
     kind: Literal["local_exploration", "web_research"]
     status: StepStatus
-    objective: Annotated[str, Field(min_length=1, max_length=2000)]
+    objective: Said2000
     summary: Text2000 = ""
-    stopping_condition: Annotated[str, Field(min_length=1, max_length=2000)]
-    expected_evidence: Annotated[str, Field(min_length=1, max_length=2000)]
+    stopping_condition: Said2000
+    expected_evidence: Said2000
     roots: Paths = ()
     ignored_paths: Paths = ()
     keywords: Texts = ()
@@ -170,8 +208,7 @@ class ResearchStepRecorded(Event):
             raise ValueError("web research needs at least one keyword")
         if self.status is StepStatus.COMPLETED and not self.evidence_artifact_ids:
             raise ValueError("a completed step needs at least one evidence artifact")
-        if (self.status is StepStatus.BLOCKED) != bool(self.blocked_reason.strip()):
-            raise ValueError("a blocked_reason is given if and only if the status is blocked")
+        _reason_iff("blocked", self.blocked_reason, given=self.status is StepStatus.BLOCKED)
         return self
 
 
@@ -223,12 +260,15 @@ class ResearchCompleted(Event):
 # ---- the method
 
 
+Query = Annotated[str, Field(max_length=100), NotBlank]
+
+
 class PlannedSubquestion(Value):
     """A subquestion as it is recorded."""
 
     id: StableId
-    question: Annotated[str, Field(min_length=1, max_length=400)]
-    query: Annotated[str, Field(min_length=1, max_length=100)]
+    question: Annotated[str, Field(max_length=400), NotBlank]
+    query: Query
 
 
 class ResearchPlanRecorded(Event):
@@ -238,18 +278,26 @@ class ResearchPlanRecorded(Event):
     identity = ("version",)
     version: Round
     origin: Literal["planned", "revised", "replaced"]
-    goal: Annotated[str, Field(min_length=1, max_length=2000)]
+    goal: Said2000
     subquestions: Annotated[tuple[PlannedSubquestion, ...], Field(max_length=3)]
     clarification: Text2000 = ""
-    plan_hash: str
+    plan_hash: Digest
+
+    @property
+    def plan(self) -> Plan:
+        """Return the plan as a value."""
+        asked = (Subquestion(s.id, s.question, s.query) for s in self.subquestions)
+        return Plan(self.goal, tuple(asked), self.clarification)
 
     @model_validator(mode="after")
     def _plan_or_clarification(self) -> Self:
-        if bool(self.subquestions) == bool(self.clarification):
+        if bool(self.subquestions) == bool(self.clarification.strip()):
             raise ValueError("a plan has either subquestions or a clarification")
         ids = [subquestion.id for subquestion in self.subquestions]
         if len(set(ids)) != len(ids):
             raise ValueError("subquestion ids must be unique")
+        if self.plan_hash != self.plan.hash:
+            raise ValueError("the plan_hash is not that of this plan")
         return self
 
 
@@ -257,7 +305,7 @@ class ScheduledQuery(Value):
     """One search of a round, and the subquestion it is for."""
 
     subquestion_id: StableId
-    query: Annotated[str, Field(min_length=1, max_length=100)]
+    query: Query
 
 
 class ResearchScheduleFrozen(Event):
@@ -272,21 +320,27 @@ class ResearchReadingFrozen(Event):
     """What a round reads, decided before the first is opened; `omitted` were found and left out."""
 
     type = "research_reading_frozen"
+    paths = frozenset({"locators", "omitted"})
     round: Round
-    locators: Annotated[tuple[Locator, ...], Field(max_length=100)]
-    omitted: Annotated[tuple[Locator, ...], Field(max_length=200)] = ()
+    locators: Annotated[tuple[Locator, ...], Field(max_length=100), AfterValidator(_each_once)]
+    omitted: Annotated[tuple[Locator, ...], Field(max_length=200), AfterValidator(_each_once)] = ()
 
 
 class ResearchSourceSkipped(Event):
     """Something that was opened and gave no source: what, and why."""
 
     type = "research_source_skipped"
-    identity = ("locator",)
+    identity = ("locator_hash",)
     round: Round
     stage: Literal["search", "read"]
     locator: Locator
-    code: Annotated[str, Field(max_length=80)]
+    code: Code
     reason: Text2000
+
+    @property
+    def locator_hash(self) -> str:
+        """Return what stands for the locator in a call id: locators may be long, or private."""
+        return sha256_hex(self.locator)[:16]
 
 
 class RecordedQuote(Value):
@@ -294,8 +348,8 @@ class RecordedQuote(Value):
 
     source_id: StableId
     text_hash: ContentHash
-    extractor: str
-    extractor_version: str
+    extractor: Code
+    extractor_version: Code
     start: Count
     end: Count
     paragraph: Count

@@ -47,7 +47,8 @@ def answer(
     """Return the reviews with the live request answered.
 
     Raises `Refused` whose code is `stale`, `already_resolved`, `cancel_requested`, or a rule of
-    the answer itself (`FEEDBACK`, `PLAN_HASH`, `LIMIT`): then the request stays open.
+    the answer itself (`FEEDBACK`, `PLAN`, `PLAN_HASH`, `LIMIT`): then the request stays open.
+    Whether a replacement is a valid plan is for the run's kind to say.
     """
     live = _live(reviews, event.interaction_id)
     if cancelling and event.action != "cancel":
@@ -61,10 +62,9 @@ def answer(
                 f"a plan is revised at most {MAX_REVISIONS} times: approve, replace or cancel it",
                 code="LIMIT",
             )
-    if event.action == "replace":
-        if not event.plan:
-            raise Refused("a replacement needs a plan", code="PLAN")
-    elif event.plan_hash != live.plan_hash:
+    if (event.action == "replace") != (event.plan is not None):
+        raise Refused("a plan comes with a replacement, and only with one", code="PLAN")
+    if event.action in ("approve", "revise") and event.plan_hash != live.plan_hash:
         raise Refused("the answer is about another plan than the one shown", code="PLAN_HASH")
     return (*reviews[:-1], replace(live, answer=event, answered_at=at))
 

@@ -5,7 +5,6 @@ returns the projection; the same call id with another input is refused. Nothing 
 anything but Assay's own state.
 """
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from state.events import (
     Limits,
     RunCompleted,
     RunQueued,
+    RunResumed,
     RunStarted,
     draft,
 )
@@ -40,12 +40,13 @@ from state.research_events import (
 from state.research_projection import Research
 from state.values.errors import InvalidRequest
 from state.values.ids import artifact_id, content_hash, is_stable_id
-from state.values.redaction import redact, strip_envelopes
+from state.values.redaction import has_secret, redact, strip_envelopes
 
 MAX_BODY = 512_000
 MAX_SLICE = 64_000
 DEFAULT_SLICE = 32_000
 STATUS_STEPS = 10
+_COMPUTED = {"artifact_id", "content_hash", "media_type", "size", "rendition", "fetched_at"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,9 @@ class Workspace:
         self._run_id = run_id
 
     def start(self, call: Call, request: ResearchRequest) -> Run:
-        """Begin the research that `request` asks for."""
-        objective = " ".join(unicodedata.normalize("NFC", request.question).split())
+        """Begin the research that `request` asks for; its id is the run's."""
+        if request.id != self._run_id:
+            raise InvalidRequest(f"the request is for run {request.id!r}, not {self._run_id!r}")
         queued = RunQueued(
             kind="research",
             task_id=request.id,
@@ -98,7 +100,10 @@ class Workspace:
             limits=Limits(),
         )
         started = ResearchStarted(
-            objective=objective, scope=request.scope, profile=request.profile, request=request
+            objective=request.question,
+            scope=request.scope,
+            profile=request.profile,
+            request=request,
         )
         drafts = [
             draft(queued, self._refs(call, "run_queued")),
@@ -110,36 +115,39 @@ class Workspace:
     def save_artifact(self, call: Call, body: str, **fields: Any) -> Run:
         """Archive `body` as an artifact; `fields` are those of `research_artifact_recorded`.
 
-        Raises `InvalidRequest` for a body of more than 512,000 characters. A body whose event is
-        refused is never referenced.
+        Its id, hash, size and type (Markdown) are computed here and are no caller's to give. Raises
+        `InvalidRequest` for that, and for a body of more than 512,000 characters. A body whose
+        event is refused is never archived.
         """
-        if len(body) > MAX_BODY:
-            raise InvalidRequest(
-                f"the body has {len(body):,} characters; at most {MAX_BODY:,} are accepted"
-            )
-        data = body.encode()
+        if given := sorted(_COMPUTED & set(fields)):
+            raise InvalidRequest(f"{', '.join(given)}: computed from the body, not given with it")
+        data = _encode(body)
+        run = self._run()
         event = _event(
             ResearchArtifactRecorded,
             {
-                "artifact_id": artifact_id(self._run().task_id, call.turn_id, call.call_id),
+                **fields,
+                "artifact_id": artifact_id(run.task_id, call.turn_id, call.call_id),
                 "content_hash": content_hash(data),
                 "media_type": "text/markdown",
                 "size": len(data),
-                **fields,
             },
         )
-        drafts = [draft(event, self._refs(call))]
-        rehearse(self._run(), drafts)
+        made = draft(event, self._refs(call))
+        if replays(run, made):
+            return run
+        rehearse(run, [made])
         self._artifacts.put(data)
-        return self._append(drafts)
+        return self._append([made])
 
     def read_artifact(
         self, artifact_id: str, *, offset: int = 0, limit: int = DEFAULT_SLICE
     ) -> ArtifactSlice:
         """Return a slice of an artifact's text, hash-checked and sanitised as a whole before.
 
-        Raises `NotFound` for an id this run does not hold, `IntegrityError` and `Withheld` for its
-        bytes, `InvalidRequest` for a slice outside 0 to 64,000 characters.
+        Offsets count characters of the sanitised text. Raises `NotFound` for an id this run does
+        not hold, `IntegrityError` and `Withheld` for its bytes, `RejectedError` when they are no
+        text, `InvalidRequest` for a slice outside 0 to 64,000 characters.
         """
         if offset < 0 or not 1 <= limit <= MAX_SLICE:
             raise InvalidRequest(f"offset is 0 or more and limit 1 to {MAX_SLICE:,}")
@@ -148,9 +156,10 @@ class Workspace:
         if artifact is None:
             raise NotFound(f"run {self._run_id!r} holds no artifact {artifact_id!r}")
         address = artifact.rendition.text_hash if artifact.rendition else artifact.content_hash
-        if reason := run.withheld.get(address):
-            raise Withheld(f"artifact {artifact_id!r} is withheld: {reason}")
-        text = strip_envelopes(redact(self._artifacts.get(address).decode(errors="replace")))
+        for part_hash in (artifact.content_hash, address):
+            if part_hash in run.withheld:
+                raise Withheld(f"artifact {artifact_id!r} is withheld: {run.withheld[part_hash]}")
+        text = strip_envelopes(redact(self._artifacts.read_text(address)))
         part = text[offset : offset + limit]
         end = offset + len(part)
         return ArtifactSlice(
@@ -158,7 +167,11 @@ class Workspace:
         )
 
     def record_step(self, call: Call, **fields: Any) -> Run:
-        """Record bounded local or web work; `fields` are those of `research_step_recorded`."""
+        """Record bounded local or web work; `fields` are those of `research_step_recorded`.
+
+        Without a `step_id` the call's id is the step's.
+        """
+        fields = {"step_id": call.call_id, **fields}
         return self._append([self._draft(call, ResearchStepRecorded, fields)])
 
     def update_checklist(self, call: Call, **fields: Any) -> Run:
@@ -166,7 +179,11 @@ class Workspace:
         return self._append([self._draft(call, ResearchChecklistUpdated, fields)])
 
     def checkpoint(self, call: Call, **fields: Any) -> Run:
-        """Sum up a resumable point; `fields` are those of `research_checkpoint_recorded`."""
+        """Sum up a resumable point; `fields` are those of `research_checkpoint_recorded`.
+
+        Without a `checkpoint_id` the call's id is the checkpoint's.
+        """
+        fields = {"checkpoint_id": call.call_id, **fields}
         return self._append([self._draft(call, ResearchCheckpointRecorded, fields)])
 
     def status(self) -> Status:
@@ -192,9 +209,12 @@ class Workspace:
             draft(ended, self._refs(call, "run_completed")),
         ]
         run = self._run()
-        if not all(replays(run, made) for made in drafts):
-            rehearse(run, drafts)
-            verify_completion(self._research(run), event, self._artifacts)
+        if all(replays(run, made) for made in drafts):
+            return run
+        if run.status == "interrupted":  # nothing drives this run but its calls
+            drafts = [draft(RunResumed(), self._refs(call, "run_resumed")), *drafts]
+        rehearse(run, drafts)
+        verify_completion(self._research(run), event, self._artifacts)
         return self._append(drafts)
 
     def _draft(self, call: Call, kind: type[Event], fields: dict[str, Any]) -> Draft:
@@ -216,8 +236,8 @@ class Workspace:
 
     def _refs(self, call: Call, part: str = "") -> Refs:
         for id_ in (call.turn_id, call.call_id):
-            if not is_stable_id(id_):
-                raise InvalidRequest(f"{id_[:140]!r} is not a stable id")
+            if not is_stable_id(id_) or has_secret(id_):
+                raise InvalidRequest("turn and call ids are stable ids that look like no secret")
         return Refs(call.turn_id, f"{call.call_id}/{part}" if part else call.call_id)
 
 
@@ -233,3 +253,14 @@ def _handoff(fields: dict[str, Any]) -> Handoff:
         return Handoff.model_validate(fields)
     except ValidationError as error:
         raise Refused(f"handoff: {explain(error)}", code="INVALID_REQUEST") from error
+
+
+def _encode(body: str) -> bytes:
+    if len(body) > MAX_BODY:
+        raise InvalidRequest(
+            f"the body has {len(body):,} characters; at most {MAX_BODY:,} are accepted"
+        )
+    try:
+        return body.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidRequest(f"the body is not Unicode text: {error}") from error

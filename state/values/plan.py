@@ -5,8 +5,10 @@ from dataclasses import asdict, dataclass
 
 from state.values.errors import InvalidRequest, RejectedError
 from state.values.ids import canonical_json, is_stable_id, sha256_hex
+from state.values.redaction import has_secret, redact, redact_value
 
 MAX_SUBQUESTIONS = 3
+MAX_GOAL = 2000
 MAX_QUESTION = 400
 MAX_QUERY = 100
 
@@ -33,8 +35,8 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """Return the hash an approval is bound to."""
-        return sha256_hex(canonical_json(asdict(self)))
+        """Return the hash an approval is bound to: that of the plan as a person is shown it."""
+        return sha256_hex(canonical_json(redact_value(asdict(self))))
 
 
 def check_plan(plan: Plan) -> None:
@@ -42,6 +44,12 @@ def check_plan(plan: Plan) -> None:
     problems = []
     if not plan.goal.strip():
         problems.append("it has no goal")
+    if plan.clarification and not has_words(plan.clarification):
+        problems.append("its clarification asks nothing")
+    if not _is_text(plan):
+        problems.append("it holds half a character (a lone surrogate)")
+    if max(len(redact(plan.goal)), len(redact(plan.clarification))) > MAX_GOAL:
+        problems.append(f"its goal or clarification is longer than {MAX_GOAL} characters")
     if plan.clarification and plan.subquestions:
         problems.append("it asks for a clarification and has subquestions; it can have one only")
     if not plan.clarification and not 1 <= len(plan.subquestions) <= MAX_SUBQUESTIONS:
@@ -61,18 +69,27 @@ def _subquestion_problems(subquestion: Subquestion) -> list[str]:
     name = f"subquestion {subquestion.id[:40]!r}"
     checks = (
         (is_stable_id(subquestion.id), f"{name}: the id has a wrong form"),
+        (not has_secret(subquestion.id), f"{name}: the id looks like a secret"),
         (has_words(subquestion.question), f"{name}: the question is empty"),
         (has_words(subquestion.query), f"{name}: the query is empty"),
         (
-            len(subquestion.question) <= MAX_QUESTION,
+            len(redact(subquestion.question)) <= MAX_QUESTION,
             f"{name}: the question is longer than {MAX_QUESTION} characters",
         ),
         (
-            len(subquestion.query) <= MAX_QUERY,
+            len(redact(subquestion.query)) <= MAX_QUERY,
             f"{name}: the query is longer than {MAX_QUERY} characters",
         ),
     )
     return [problem for holds, problem in checks if not holds]
+
+
+def _is_text(plan: Plan) -> bool:
+    try:
+        canonical_json(asdict(plan)).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def has_words(text: str) -> bool:
@@ -87,22 +104,51 @@ def parse_plan(text: str) -> Plan:
     `q1`, `q2`, … and the question's first 100 characters.
     """
     try:
-        fields = json.loads(text)
-        subquestions = tuple(
-            Subquestion(
-                str(item.get("id", f"q{number}")),
-                str(item["question"]),
-                str(item.get("query", item["question"][:MAX_QUERY])),
-            )
-            for number, item in enumerate(fields["subquestions"], start=1)
-        )
-        plan = Plan(str(fields["goal"]), subquestions)
+        plan = _plan_of(json.loads(text))
         check_plan(plan)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise InvalidRequest(
-            f"the plan is not readable ({error!r}); it is JSON of the form "
+            f"the plan is not readable ({error}); it is JSON of the form "
             '{"goal": "…", "subquestions": [{"question": "…", "query": "…"}]}'
         ) from error
     except RejectedError as error:
         raise InvalidRequest(error.message) from error
     return plan
+
+
+def _plan_of(value: object) -> Plan:
+    fields = _object(value, "the plan", {"goal", "subquestions", "clarification"})
+    entries = fields.get("subquestions")
+    if not isinstance(entries, list):
+        raise TypeError("'subquestions' is not a list")
+    return Plan(
+        _text(fields, "the plan", "goal"),
+        tuple(_subquestion_of(entry, number) for number, entry in enumerate(entries, start=1)),
+        _text(fields, "the plan", "clarification", ""),
+    )
+
+
+def _subquestion_of(value: object, number: int) -> Subquestion:
+    name = f"subquestion {number}"
+    fields = _object(value, name, {"id", "question", "query"})
+    question = _text(fields, name, "question")
+    return Subquestion(
+        _text(fields, name, "id", f"q{number}"),
+        question,
+        _text(fields, name, "query", question[:MAX_QUERY]),
+    )
+
+
+def _object(value: object, name: str, keys: set[str]) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{name} is not an object")
+    if unknown := sorted(set(value) - keys):
+        raise ValueError(f"{name} has unknown keys: {', '.join(unknown)}")
+    return value
+
+
+def _text(fields: dict[str, object], name: str, key: str, default: str | None = None) -> str:
+    text = fields.get(key, default)
+    if not isinstance(text, str):
+        raise TypeError(f"{name} needs {key!r} as text")
+    return text

@@ -1,0 +1,285 @@
+"""What may follow what in the life of a run, whatever its kind.
+
+Pure: same run and event, same answer. Every rule that is broken raises `Refused` with a code.
+"""
+
+from dataclasses import replace
+from typing import get_args
+
+from state import effects, reviews
+from state.envelope import Envelope
+from state.errors import CorruptLedger, Fenced, Refused
+from state.events import (
+    BytesWithheld,
+    EffectFailed,
+    EffectReserved,
+    EffectSettled,
+    Event,
+    ReviewAnswered,
+    ReviewRefused,
+    ReviewRequested,
+    RunCancelled,
+    RunCancelRequested,
+    RunCompleted,
+    RunFailed,
+    RunInterrupted,
+    RunLeased,
+    RunQueued,
+    RunResumed,
+    RunStarted,
+    RunWaiting,
+    StageCompleted,
+    StageStarted,
+)
+from state.method_rules import MethodEvent
+from state.research_events import ResearchPlanRecorded, ResearchScheduleFrozen, ResearchStarted
+from state.research_projection import ResearchEvent, evolve_research, start
+from state.research_state import Research
+from state.run import Run, StageRecord, Status
+from state.values.claims import AnswerStatus
+from state.values.errors import InvalidRequest
+from state.values.ids import canonical_json
+from state.values.plan import parse_plan
+
+_METHOD = get_args(MethodEvent)
+_RESEARCH = get_args(ResearchEvent)
+
+
+def apply(run: Run, event: Event, envelope: Envelope) -> Run:
+    """Return the run after `event`; raises `Refused` when it may not follow."""
+    at = envelope.time
+    match event:
+        case RunQueued():
+            return _queued(run, event, envelope)
+        case RunLeased():
+            return _leased(run, event)
+        case RunStarted():
+            _must_be(run, "queued", "started")
+            return replace(run, status="running", started_at=at)
+        case RunWaiting():
+            return _waiting(run, event)
+        case RunResumed():
+            return _resumed(run)
+        case RunInterrupted():
+            _must_be(run, "running", "interrupted")
+            return replace(run, status="interrupted", code=event.code, reason=event.reason)
+        case RunCancelRequested():
+            return replace(run, cancel_reason=run.cancel_reason or event.reason or "cancelled")
+        case RunCancelled():
+            return replace(run, status="cancelled", reason=event.reason, ended_at=at)
+        case RunFailed():
+            return replace(run, status="failed", code=event.code, reason=event.message, ended_at=at)
+        case RunCompleted():
+            return _run_completed(run, event, at)
+        case StageStarted():
+            return replace(run, stages=_open_stage(run, event.stage, at))
+        case StageCompleted():
+            return replace(run, stages=_close_stage(run, event.stage, at))
+        case EffectReserved() | EffectSettled() | EffectFailed():
+            return _effect(run, event, envelope)
+        case ReviewRequested() | ReviewAnswered() | ReviewRefused():
+            return _review(run, event, at)
+        case BytesWithheld():
+            tombstones = dict.fromkeys(event.hashes, event.reason)
+            return replace(run, withheld=run.withheld.update(tombstones))
+        case _:
+            return _research(run, event)
+
+
+def _must_be(run: Run, status: Status, what: str) -> None:
+    if run.status != status:
+        raise Refused(f"a run that is {run.status} cannot be {what}", code="STATUS")
+
+
+def _queued(run: Run, event: RunQueued, envelope: Envelope) -> Run:
+    if event.retry_of is None and event.task_id != envelope.run_id:
+        raise Refused("a first attempt is its own task", code="TASK_ID")
+    if event.retry_of is not None and event.retry_of.run_id == envelope.run_id:
+        raise Refused("a run cannot be a retry of itself", code="TASK_ID")
+    return replace(
+        run,
+        run_id=envelope.run_id,
+        kind=event.kind,
+        task_id=event.task_id,
+        attempt=event.attempt,
+        fingerprint=event.fingerprint,
+        requested_by=event.requested_by,
+        limits=event.limits,
+        retry_of=event.retry_of,
+        status="queued",
+        queued_at=envelope.time,
+    )
+
+
+def _leased(run: Run, event: RunLeased) -> Run:
+    if event.epoch != run.epoch + 1:
+        raise Fenced(f"the next lease of run {run.run_id!r} is {run.epoch + 1}, not {event.epoch}")
+    return replace(run, epoch=event.epoch, holder=event.holder)
+
+
+def _waiting(run: Run, event: RunWaiting) -> Run:
+    _must_be(run, "running", "waiting")
+    if run.live_review is None or run.live_review.interaction_id != event.interaction_id:
+        raise Refused(f"nobody was asked {event.interaction_id!r}", code="STATUS")
+    return replace(run, status="waiting")
+
+
+def _resumed(run: Run) -> Run:
+    if run.status not in ("waiting", "interrupted"):
+        raise Refused(f"a run that is {run.status} cannot be resumed", code="STATUS")
+    if run.status == "waiting" and run.live_review:
+        raise Refused(f"run {run.run_id!r} still waits for a person", code="STATUS")
+    return replace(run, status="running", code="", reason="")
+
+
+def _run_completed(run: Run, event: RunCompleted, at: str) -> Run:
+    _must_be(run, "running", "completed")
+    if run.kind == "research" and not _has_its_result(run.research, event):
+        raise Refused("the research is not completed", code="INCOMPLETE")
+    return replace(
+        run,
+        status="completed",
+        answer_status=event.answer_status,
+        stop_reason=event.stop_reason,
+        ended_at=at,
+    )
+
+
+def _has_its_result(research: Research | None, event: RunCompleted) -> bool:
+    if research is None:
+        return False
+    asks_back = research.plan is not None and bool(research.plan.clarification)
+    return research.completed is not None or (
+        asks_back and event.answer_status == AnswerStatus.CLARIFICATION
+    )
+
+
+def _open_stage(run: Run, stage: str, at: str) -> tuple[StageRecord, ...]:
+    _must_be(run, "running", "worked on")
+    if any(record.stage == stage for record in run.stages):
+        raise Refused(f"stage {stage!r} was already started", code="STAGE")
+    return (*run.stages, StageRecord(stage, at))
+
+
+def _close_stage(run: Run, stage: str, at: str) -> tuple[StageRecord, ...]:
+    _must_be(run, "running", "worked on")
+    if not any(record.stage == stage and record.completed_at is None for record in run.stages):
+        raise Refused(f"stage {stage!r} is not open", code="STAGE")
+    return tuple(
+        replace(record, completed_at=at) if record.stage == stage else record
+        for record in run.stages
+    )
+
+
+def _effect(
+    run: Run, event: EffectReserved | EffectSettled | EffectFailed, envelope: Envelope
+) -> Run:
+    if event.epoch != run.epoch:
+        raise Fenced(
+            f"run {run.run_id!r} is executed under lease {run.epoch}; lease {event.epoch} is over"
+        )
+    _must_be(run, "running", "worked on")
+    call_id = envelope.refs.call_id
+    if call_id is None:
+        raise Refused("an effect needs a call id", code="CALL_ID")
+    before = run.effects.get(call_id)
+    match event:
+        case EffectReserved():
+            effect = effects.reserve(before, event, call_id)
+            if event.reserve.searches or event.reserve.pages:
+                _gate(run)
+            effects.check_budget(run.limits, run.spent, event.reserve.usage())
+            spent = run.spent + event.reserve.usage()
+        case EffectSettled():
+            _require_ancestor(run, event.reused_from)
+            effect = effects.settle(before, event, call_id)
+            spent = effects.settled_spend(run.spent, before, event.usage.usage())
+        case EffectFailed():
+            effect = effects.fail(before, event, call_id)
+            spent = effects.settled_spend(run.spent, before, event.usage.usage())
+    return replace(run, effects=run.effects.set(call_id, effect), spent=spent)
+
+
+def _require_ancestor(run: Run, reused_from: str | None) -> None:
+    if reused_from is not None and (run.retry_of is None or reused_from == run.run_id):
+        raise Refused(f"run {reused_from!r} is none that this run retries", code="REUSE")
+
+
+def _review(run: Run, event: ReviewRequested | ReviewAnswered | ReviewRefused, at: str) -> Run:
+    match event:
+        case ReviewRequested():
+            _must_be(run, "running", "reviewed")
+            _require_present_plan(run, event)
+            return replace(run, reviews=reviews.request(run.reviews, event, at))
+        case ReviewAnswered():
+            answered = reviews.answer(
+                run.reviews, event, at, cancelling=run.cancel_reason is not None
+            )
+            if event.action == "replace":
+                _require_valid_replacement(run, event)
+            if event.action != "cancel":
+                return replace(run, reviews=answered)
+            return replace(
+                run, reviews=answered, cancel_reason=event.reason or "cancelled at the plan review"
+            )
+        case ReviewRefused():
+            return run
+
+
+def _require_present_plan(run: Run, event: ReviewRequested) -> None:
+    if run.kind != "research":
+        return
+    plan = run.research.plan if run.research else None
+    if plan is None or plan.clarification:
+        raise Refused("there is no plan to review", code="NO_PLAN")
+    if (plan.version, plan.plan_hash) != (event.version, event.plan_hash):
+        raise Refused("the request is about another plan than the present one", code="PLAN_HASH")
+
+
+def _require_valid_replacement(run: Run, event: ReviewAnswered) -> None:
+    if run.kind != "research":
+        return
+    try:
+        plan = parse_plan(canonical_json(event.plan))
+    except InvalidRequest as error:
+        raise Refused(error.message, code="PLAN") from error
+    if plan.hash != event.plan_hash:
+        raise Refused("the plan_hash is not that of the replacement", code="PLAN_HASH")
+
+
+def _research(run: Run, event: Event) -> Run:
+    if not isinstance(event, _RESEARCH):
+        raise CorruptLedger(f"no rule says what {event.type!r} does to a run")
+    if run.kind != "research":
+        raise Refused(f"run {run.run_id!r} is no research run", code="KIND")
+    if isinstance(event, ResearchStarted):
+        return _research_started(run, event)
+    if run.research is None:
+        raise Refused("the research has not started", code="NOT_STARTED")
+    if isinstance(event, _METHOD):
+        _must_be(run, "running", "worked on")
+    elif run.status not in ("running", "interrupted"):
+        raise Refused(f"a run that is {run.status} records no research", code="STATUS")
+    if isinstance(event, ResearchScheduleFrozen):
+        _gate(run)
+    if isinstance(event, ResearchPlanRecorded) and run.live_review:
+        raise Refused("the plan stands until its review is answered", code="REVIEW_OPEN")
+    return replace(run, research=evolve_research(run.research, event))
+
+
+def _research_started(run: Run, event: ResearchStarted) -> Run:
+    if run.research is not None:
+        raise Refused("the research has already started", code="ALREADY_STARTED")
+    if event.request.id != run.run_id:
+        raise Refused(
+            f"the request is for run {event.request.id!r}, not {run.run_id!r}", code="RUN_ID"
+        )
+    return replace(run, research=start(event))
+
+
+def _gate(run: Run) -> None:
+    research = run.research
+    if research is None or not research.started.request.plan_review:
+        return
+    if research.plan is None or not run.is_approved(research.plan.plan_hash):
+        raise Refused("the plan was not approved by a person", code="NOT_APPROVED")
