@@ -6,7 +6,8 @@ from enum import StrEnum
 from functools import cache
 
 from adapters.models.extractive.terms import fold, stem
-from adapters.models.extractive.values import Value, ValueKind, find_values
+from adapters.models.extractive.units import ValueKind
+from adapters.models.extractive.values import Value, find_values
 
 
 class Expected(StrEnum):

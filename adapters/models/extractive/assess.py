@@ -7,14 +7,13 @@ from itertools import zip_longest
 from adapters.models.extractive.conflict import Clash, find_clashes
 from adapters.models.extractive.gaps import tell_alone, tell_gap
 from adapters.models.extractive.names import next_query
+from adapters.models.extractive.needs import Need, need_of
 from adapters.models.extractive.pool import Candidate, candidates, held_candidates
 from adapters.models.extractive.select import (
     ANCHOR,
-    Need,
     Scored,
     Weigher,
     choose,
-    need_of,
     reach,
 )
 from adapters.models.port import AssessInput, Assessment

@@ -16,11 +16,13 @@ from adapters.models.extractive.lexicon import (
     BOUNDS,
     QUALIFIERS,
 )
+from adapters.models.extractive.needs import Need
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.pool import Candidate, is_near_copy
-from adapters.models.extractive.select import Need, Scored
+from adapters.models.extractive.select import Scored
 from adapters.models.extractive.terms import content, fold, is_capitalising, stem, stems
-from adapters.models.extractive.values import Value, ValueKind
+from adapters.models.extractive.units import ValueKind
+from adapters.models.extractive.values import Value
 
 _WINDOW = 7
 _SHARED = 0.5

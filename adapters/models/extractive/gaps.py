@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from adapters.models.extractive.answers import Expected
 from adapters.models.extractive.decompose import shorten
+from adapters.models.extractive.needs import Need
 from adapters.models.extractive.pool import Candidate
-from adapters.models.extractive.select import Need, Reach
+from adapters.models.extractive.select import Reach
 from adapters.models.extractive.terms import Term, matches
 from adapters.models.port import Selected
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from adapters.models.extractive.decompose import MAX_QUERY, make_query
 from adapters.models.extractive.lexicon import CALENDAR
+from adapters.models.extractive.needs import Need
 from adapters.models.extractive.pool import Candidate
-from adapters.models.extractive.select import Need
 from adapters.models.extractive.terms import Term, fold, is_capitalising, is_content, stem, stems
 
 _CAP = r"[A-ZÀ-ÖØ-ÞА-Я][\w’'&-]*"

@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 
 from adapters.models.extractive.answers import (
     Expected,
-    expected_answer,
     holds_answer,
     stands_for,
 )
-from adapters.models.extractive.decompose import own_and_compared
+from adapters.models.extractive.needs import Need
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.orders import gives_orders
 from adapters.models.extractive.pool import Candidate, is_near_copy, overlaps, widened
-from adapters.models.extractive.terms import Term, matches, question_terms, stem
+from adapters.models.extractive.terms import Term, matches
 from adapters.search.ranking import rank_passages
-from state.values.plan import Subquestion
 
 RELEVANT = 0.5
 OWN = 0.25
@@ -34,51 +32,6 @@ _CODE = re.compile(
 )
 _URL = re.compile(r"https?://\S+")
 _LINK = re.compile(r"\W*(?:\[[^\]]*\]\([^)]*\)|<?https?://\S+>?)\W*")
-_TYPE_WORDS = {
-    Expected.MONEY: "cost earn money much pay spend worth sell",
-    Expected.DURATION: "long old duration lifetime",
-    Expected.COUNT: "many number often total",
-    Expected.MEASURE: "tall far deep wide thick heavy fast hot cold large much long distance size "
-    "width weight speed height",
-    Expected.DATE: "year date day month",
-    Expected.TIME: "time",
-    Expected.PLACE: "city country town place",
-    Expected.REASON: "reason cause",
-    Expected.PERSON: "person name",
-    Expected.OPEN: "",
-}
-_TYPE_STEMS = {kind: frozenset(map(stem, words.split())) for kind, words in _TYPE_WORDS.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What a subquestion asks of a quote: its terms, and the sort of answer."""
-
-    subquestion: Subquestion
-    question: str
-    terms: tuple[Term, ...]
-    helpful: tuple[Term, ...]
-    expected: Expected
-
-    @property
-    def total(self) -> float:
-        """Return the weight of all terms together."""
-        return sum(term.weight for term in self.terms)
-
-
-def need_of(subquestion: Subquestion) -> Need:
-    """Return what `subquestion` asks for; words that its sort of answer stands for weigh little."""
-    own, compared = own_and_compared(subquestion.question)
-    expected = expected_answer(subquestion.question)
-    implied = _TYPE_STEMS[expected]
-    terms = question_terms(own) or question_terms(subquestion.query)
-    carrying = tuple(term for term in terms if term.weight >= 1 and term.stem not in implied)
-    if carrying:
-        terms = tuple(term for term in terms if term.stem not in implied)
-    known = {term.stem for term in terms}
-    around = (*question_terms(subquestion.query), *question_terms(compared))
-    helpful = tuple(term for term in around if term.stem not in known | implied)
-    return Need(subquestion, own, terms, helpful, expected)
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,8 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for match in _END.finditer(text, marker.end() if marker else start, end):
         if _goes_on(text, at, match.start(), match.end(), end):
             continue
-        yield _trim(text, at, match.end())
+        if text[at : match.end()].strip():
+            yield _trim(text, at, match.end())
         at = match.end()
     if text[at:end].strip():
         yield _trim(text, at, end)

@@ -62,5 +62,9 @@ def test_a_sentence_that_leans_on_the_one_before_is_offered_with_it() -> None:
     assert "It is 42 m tall." in quotes(text)
 
 
+def test_blank_text_has_no_quotes() -> None:
+    assert quotes("\n" * 500) == quotes("   ") == quotes("") == []
+
+
 def test_nothing_is_longer_than_a_quote_may_be() -> None:
     assert all(4 <= len(quote) <= 1800 for quote in quotes("stone, " * 2000 + "x" * 4000))

@@ -1,0 +1,54 @@
+"""What a subquestion asks of a quote."""
+
+from dataclasses import dataclass
+
+from adapters.models.extractive.answers import Expected, expected_answer
+from adapters.models.extractive.decompose import own_and_compared
+from adapters.models.extractive.terms import Term, question_terms, stem
+from state.values.plan import Subquestion
+
+_TYPE_WORDS = {
+    Expected.MONEY: "cost earn money much pay spend worth sell",
+    Expected.DURATION: "long old duration lifetime",
+    Expected.COUNT: "many number often total",
+    Expected.MEASURE: "tall far deep wide thick heavy fast hot cold large much long distance size "
+    "width weight speed height",
+    Expected.DATE: "year date day month",
+    Expected.TIME: "time",
+    Expected.PLACE: "city country town place",
+    Expected.REASON: "reason cause",
+    Expected.PERSON: "person name",
+    Expected.OPEN: "",
+}
+_TYPE_STEMS = {kind: frozenset(map(stem, words.split())) for kind, words in _TYPE_WORDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a subquestion asks of a quote: its terms, and the sort of answer."""
+
+    subquestion: Subquestion
+    question: str
+    terms: tuple[Term, ...]
+    helpful: tuple[Term, ...]
+    expected: Expected
+
+    @property
+    def total(self) -> float:
+        """Return the weight of all terms together."""
+        return sum(term.weight for term in self.terms)
+
+
+def need_of(subquestion: Subquestion) -> Need:
+    """Return what `subquestion` asks for; words that its sort of answer stands for weigh little."""
+    own, compared = own_and_compared(subquestion.question)
+    expected = expected_answer(subquestion.question)
+    implied = _TYPE_STEMS[expected]
+    terms = question_terms(own) or question_terms(subquestion.query)
+    carrying = tuple(term for term in terms if term.weight >= 1 and term.stem not in implied)
+    if carrying:
+        terms = tuple(term for term in terms if term.stem not in implied)
+    known = {term.stem for term in terms}
+    around = (*question_terms(subquestion.query), *question_terms(compared))
+    helpful = tuple(term for term in around if term.stem not in known | implied)
+    return Need(subquestion, own, terms, helpful, expected)
