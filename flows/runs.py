@@ -146,7 +146,9 @@ def submit(desk: Desk, request: ResearchRequest) -> Run:
             raise InvalidRequest(
                 f"run {request.id!r} was started with another request; use a new --run-id"
             )
-        return existing
+        if existing.research is not None:
+            return existing
+        # A crash came between the two events of a submission that nobody was told of.
     return _queue(desk, request, task_id=request.id, attempt=1, retry_of=None)
 
 
@@ -172,7 +174,7 @@ def _queue(
     )
     refs = Refs(turn_id="start/1", call_id="start/1/run_queued")
     drafts = [draft(queued, refs), draft(started, Refs("start/1", "start/1/research_started"))]
-    return desk.ledger.append(request.id, drafts, expected_position=0).state
+    return desk.ledger.append(request.id, drafts).state
 
 
 def execute(

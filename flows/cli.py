@@ -1,0 +1,74 @@
+"""The command line `assay`: thin over the library, quick to start, never a traceback."""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from flows.boundary import boundary
+from flows.commands import keeping, ledgering, looking, reviewing, running, verifying
+
+
+class Commands(TyperGroup):
+    """The commands of `assay`, inside the error boundary and in the order of their use."""
+
+    def invoke(self, ctx: Any) -> object:  # Typer keeps its contexts' base class to itself
+        """Invoke the command that was given."""
+        with boundary(ctx):
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    name="assay",
+    cls=Commands,
+    help="Durable research: every claim is tied to an exact quote of an archived source.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+ledger = typer.Typer(help="Check, rebuild or export the ledger.", no_args_is_help=True)
+policy = typer.Typer(help="Say who may research here.", no_args_is_help=True)
+
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    *(running.research, looking.runs, looking.show, looking.watch, reviewing.review),
+    *(running.resume, running.retry, running.cancel, verifying.verify, ledgering.sql),
+    *(keeping.forget, keeping.gc, keeping.backup, verifying.doctor, keeping.down),
+)
+_OF_THE_LEDGER: tuple[Callable[..., None], ...] = (
+    *(ledgering.verify, ledgering.rebuild, ledgering.export),
+)
+for command in _COMMANDS:
+    app.command()(command)
+for command in _OF_THE_LEDGER:
+    ledger.command()(command)
+policy.command("show")(keeping.show)
+policy.command("set")(keeping.set_)
+policy.command("revoke")(keeping.revoke)
+app.add_typer(ledger, name="ledger")
+app.add_typer(policy, name="policy")
+
+
+def _version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"assay {version('assay-research')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def assay(
+    *,
+    _: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Answer questions from local sources, durably."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,217 @@
+"""Commands about what is kept, who may research, and the background server."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.boundary import FAILED
+from flows.commands.ledgering import needed_desk
+from flows.commands.shared import Json, settings
+
+if TYPE_CHECKING:
+    from state.policy import Policy, PolicyFile
+
+
+def forget(
+    target: Annotated[
+        str, typer.Argument(metavar="RUN|ARTIFACT", help="A run, an artifact's id, or its hash.")
+    ],
+    *,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept for good.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Delete the bytes of a run or an artifact for good. Its events stay and say that it was done.
+
+    Bytes that another run needs are kept. 'assay verify' then says withheld.
+
+    Example: assay forget 20260102-101500-a1b2 --reason "asked for by the author"
+    """
+    from dataclasses import asdict
+
+    from flows.keeping import forget as forget_bytes
+    from flows.terminal import is_terminal, one_line, out, out_json
+    from state.values.errors import InvalidRequest
+
+    opened = needed_desk()
+    if not yes:
+        if not is_terminal(sys.stdin):
+            raise InvalidRequest("this cannot be undone: confirm it with --yes")
+        typer.confirm(f"Delete the bytes of {one_line(target)} for good?", abort=True, err=True)
+    done = forget_bytes(opened, target, reason)
+    if json:
+        out_json(asdict(done))
+        return
+    out(f"{done.withheld} bodies withheld, {done.deleted} deleted")
+    if done.kept:
+        out(f"{done.kept} are needed by other runs and were kept")
+    if done.left:
+        out(f"{done.left} were only just used; a later 'assay gc' deletes them")
+
+
+def gc(
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    grace_hours: Annotated[
+        float | None, typer.Option(min=0, help="Leave what is younger; default 24.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Delete bodies that no run needs. Touches nothing while any journal is damaged.
+
+    Example: assay gc --dry-run
+    """
+    from dataclasses import asdict
+
+    from flows.keeping import collect
+    from flows.terminal import out, out_json
+
+    opened = needed_desk()
+    grace = opened.settings.gc_grace_hours if grace_hours is None else grace_hours
+    done = collect(opened, grace_hours=grace, dry_run=dry_run)
+    if json:
+        out_json({**asdict(done), "dry_run": dry_run})
+    else:
+        verb = "would be deleted" if dry_run else "deleted"
+        out(f"{done.bodies} bodies of {done.size:,} bytes {verb}")
+        if done.unfinished:
+            out(f"{done.unfinished} unfinished files deleted")
+
+
+def backup(
+    path: Annotated[Path, typer.Argument(help="A new folder, or a new file that ends in .tar.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Copy everything to PATH and verify the copy; runs may go on meanwhile.
+
+    To use it, point ASSAY_HOME at the copy.
+
+    Example: assay backup /media/disk/assay-2026-01-02.tar
+    """
+    from dataclasses import asdict
+
+    from flows.backup import back_up
+    from flows.terminal import out, out_json, talk
+
+    done = back_up(needed_desk(), path)
+    if json:
+        out_json({**asdict(done), "ok": not done.problems})
+    else:
+        out(f"{done.path}: {done.runs} runs, {done.events} events, {done.bodies} bodies")
+        for problem in done.problems:
+            talk(f"assay: {problem}")
+    if done.problems:
+        raise typer.Exit(FAILED)
+
+
+def down(*, json: Json = False) -> None:
+    """Stop Assay's Prefect server in the background. A later run starts it again.
+
+    Example: assay down
+    """
+    from flows.server import stop_server
+    from flows.terminal import out, out_json
+
+    home = settings().home
+    stopped = (home / "prefect").is_dir() and stop_server(home)
+    if json:
+        out_json({"stopped": stopped})
+    else:
+        out("the Prefect server was stopped" if stopped else "no Prefect server was running")
+
+
+# ---- the policy
+
+
+def show(*, json: Json = False) -> None:
+    """Show who may research here.
+
+    Example: assay policy show
+    """
+    _print(_policy().read(), json=json)
+
+
+def set_(
+    *,
+    enable: Annotated[
+        bool | None, typer.Option("--enable/--disable", help="Switch research on or off.")
+    ] = None,
+    principal: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only these may research; repeatable.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write the policy. It counts at once, for runs under way, too.
+
+    Example: assay policy set --enable --principal ada --principal bob
+    """
+    import re
+    from dataclasses import replace
+
+    from state.durable import create_private_folder
+    from state.values.errors import InvalidRequest
+
+    if enable is None and not principal:
+        raise InvalidRequest("say what to set: --enable, --disable, or --principal NAME")
+    for name in principal or []:
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
+            raise InvalidRequest(f"{name!r} is no principal: 1 to 80 of A–Z a–z 0–9 _ -")
+    policy = _policy()
+    written = policy.read()
+    if enable is not None:
+        written = replace(written, enabled=enable)
+    if principal:
+        written = replace(written, principals=tuple(dict.fromkeys(principal)))
+    create_private_folder(settings().home)
+    policy.write(written)
+    _print(written, json=json)
+
+
+def revoke(
+    *,
+    principal: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only from these; repeatable.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Take the permission back: from everybody, or from the principals named.
+
+    Example: assay policy revoke --principal bob
+    """
+    from dataclasses import replace
+
+    from state.durable import create_private_folder
+    from state.values.errors import InvalidRequest
+
+    policy = _policy()
+    written = policy.read()
+    if unknown := set(principal or ()) - set(written.principals):
+        raise InvalidRequest(f"the policy does not name {', '.join(sorted(unknown))}")
+    left = tuple(name for name in written.principals if name not in (principal or ()))
+    # Without principals everybody may: who takes the last one back wants nobody.
+    enabled = written.enabled and bool(principal) and bool(left)
+    written = replace(written, enabled=enabled, principals=left or written.principals)
+    create_private_folder(settings().home)
+    policy.write(written)
+    _print(written, json=json)
+
+
+def _policy() -> "Policy":
+    from state.policy import Policy
+
+    return Policy(settings().home / "policy.json")
+
+
+def _print(policy: "PolicyFile", *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from flows.terminal import out, out_json
+
+    if json:
+        out_json(asdict(policy))
+        return
+    out(f"research is {'on' if policy.enabled else 'off'}")
+    out(f"principals: {', '.join(policy.principals) or 'everybody who can write the data folder'}")

@@ -1,0 +1,137 @@
+"""Commands about the ledger as a whole: sql, and ledger verify, rebuild, export."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.boundary import FAILED
+from flows.commands.shared import Json, desk_if_any, settings
+
+if TYPE_CHECKING:
+    from flows.wiring import Desk
+    from state.ledger import Table
+
+_MAX_SQL = 1_000_000
+
+
+def sql(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT; - reads stdin.")],
+    *,
+    json: Json = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Write CSV to stdout.")] = False,
+) -> None:
+    """Answer one SELECT over everything that was ever recorded. Secrets are redacted.
+
+    Example: assay sql "SELECT run_id, status FROM runs" --csv
+    """
+    from flows.terminal import out_json, out_rows, talk
+    from state.values.errors import InvalidRequest
+
+    if json and csv:
+        raise InvalidRequest("choose --json or --csv, not both")
+    text = sys.stdin.read(_MAX_SQL) if query == "-" else query
+    table = needed_desk().ledger.query(text)
+    if json:
+        out_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+    elif csv:
+        _write_csv(table)
+    else:
+        out_rows(table.columns, table.rows)
+    if table.truncated:
+        talk(f"assay: only the first {len(table.rows):,} rows are shown; narrow it with LIMIT")
+    for run_id, why in table.quarantined.items():
+        talk(f"assay: run {run_id} is left out, it is damaged: {why}")
+
+
+def _write_csv(table: "Table") -> None:
+    import csv
+    import io
+
+    from flows.terminal import out
+
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    out(buffer.getvalue().rstrip("\n"))
+
+
+def needed_desk() -> "Desk":
+    """Return a desk on the data folder; raises `NotFound` when there is none."""
+    from state.errors import NotFound
+
+    opened = desk_if_any()
+    if opened is None:
+        raise NotFound(f"there is no data yet: {settings().home} does not exist")
+    return opened
+
+
+def _unopened_desk() -> "Desk":
+    """Return a desk without a look at the database, which may be what is damaged."""
+    from flows.wiring import make_desk
+    from state.errors import NotFound
+
+    found = settings()
+    if not found.home.is_dir():
+        raise NotFound(f"there is no data yet: {found.home} does not exist")
+    return make_desk(found)
+
+
+def verify(*, json: Json = False) -> None:
+    """Recompute every chain, in the journals and in the database, and compare them.
+
+    Example: assay ledger verify
+    """
+    from dataclasses import asdict
+
+    from flows.keeping import manifests
+    from flows.terminal import out, out_json
+
+    opened = _unopened_desk()
+    report = opened.ledger.verify(manifests(opened))
+    if json:
+        out_json({**asdict(report), "ok": report.is_sound})
+    else:
+        for finding in report.findings:
+            out(f"{finding.run_id or 'ledger'}: {finding.place}: {finding.what}; {finding.advice}")
+        outcome = "sound" if report.is_sound else f"{len(report.findings)} findings"
+        out(f"{report.runs} runs, {report.events} events: {outcome}")
+    if not report.is_sound:
+        raise typer.Exit(FAILED)
+
+
+def rebuild(*, json: Json = False) -> None:
+    """Make the database again from the journals, which are the truth.
+
+    Example: assay ledger rebuild
+    """
+    from flows.terminal import out, out_json
+
+    report = _unopened_desk().ledger.rebuild()
+    if json:
+        out_json({"events": report.events, "quarantined": dict(report.quarantined)})
+        return
+    out(f"{report.events} events")
+    for run_id, why in report.quarantined.items():
+        out(f"run {run_id} is left out, it is damaged: {why}")
+
+
+def export(
+    *,
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where the files go.")],
+    json: Json = False,
+) -> None:
+    """Write the ledger as Parquet files.
+
+    Example: assay ledger export --to parquet/
+    """
+    from flows.terminal import out, out_json
+
+    files = needed_desk().ledger.export(to.expanduser().absolute())
+    if json:
+        out_json([str(file) for file in files])
+    else:
+        for file in files:
+            out(str(file))

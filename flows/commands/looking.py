@@ -1,0 +1,200 @@
+"""Commands that only look: runs, show, watch. They make nothing and change no run."""
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from flows.boundary import exit_code
+from flows.commands.shared import Json, RunId, desk_if_any, desk_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flows.wiring import Desk
+    from state.envelope import Envelope
+    from state.projection import Run
+
+Status = Literal[
+    "queued", "running", "waiting", "interrupted", "completed", "failed", "cancelled", "damaged"
+]
+_POLL_S = 0.3
+_NEWEST_FIRST = "SELECT run_id FROM events GROUP BY run_id ORDER BY min(time) DESC, run_id DESC"
+
+
+def runs(
+    *,
+    status: Annotated[Status | None, typer.Option(help="Only runs of this status.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 20,
+    json: Json = False,
+) -> None:
+    """List runs, the newest first.
+
+    Example: assay runs --status interrupted
+    """
+    from itertools import islice
+
+    from flows.terminal import out_json, out_rows, talk
+
+    opened = desk_if_any()
+    found = list(islice(_lines(opened, status), limit)) if opened else []
+    if json:
+        out_json(found)
+    elif not found:
+        talk(f"There are no {status} runs." if status else "There are no runs yet.")
+    else:
+        columns = ("run", "status", "answer", "covered", "updated", "question")
+        rows = [
+            (
+                *(line["run_id"], line["status"], line["answer_status"]),
+                *(f"{line['coverage']:.0%}", line["updated_at"][:19].replace("T", " ")),
+                line["question"][:80],
+            )
+            for line in found
+        ]
+        out_rows(columns, rows, right=frozenset({"covered"}))
+
+
+def _lines(opened: "Desk", status: str | None) -> "Iterator[dict[str, Any]]":
+    from flows.showing import run_line
+    from state.errors import CorruptLedger
+
+    table = opened.ledger.query(_NEWEST_FIRST)
+    for run_id in dict.fromkeys([*table.quarantined, *[row[0] for row in table.rows]]):
+        try:
+            line = run_line(opened.ledger.project(run_id))
+        except CorruptLedger as error:
+            line = {
+                **dict.fromkeys(("answer_status", "stop_reason", "queued_at", "updated_at"), ""),
+                "run_id": run_id,
+                "status": "damaged",
+                "coverage": 0.0,
+                "question": error.message,
+            }
+        if status in (None, line["status"]):
+            yield line
+
+
+def show(run_id: RunId, *, json: Json = False) -> None:
+    """Show what RUN found, what it cost, why it stopped, and what became of its sources.
+
+    Example: assay show 20260102-101500-a1b2
+    """
+    from flows.runs import existing_run
+    from flows.showing import describe
+    from flows.terminal import out_json
+
+    opened = desk_with(run_id)
+    facts = describe(opened, existing_run(opened, run_id))
+    if json:
+        out_json(facts)
+    else:
+        _print(facts)
+
+
+def _print(facts: dict[str, Any]) -> None:
+    from flows.terminal import out, out_facts, out_rows
+
+    out(facts.get("question") or facts["run_id"])
+    out("")
+    usage = {name: value for name, value in facts["usage"].items() if value}
+    out_facts(
+        {
+            "run": facts["run_id"],
+            "status": " · ".join(filter(None, [facts["status"], facts["code"], facts["reason"]])),
+            "answer": facts["answer_status"],
+            "stopped": facts["stop_reason"],
+            "covered": f"{facts['coverage']:.0%}",
+            "executed by": facts["executed_by"] and f"process {facts['executed_by']['pid']}",
+            "retry of": facts["retry_of"],
+            "asked by": f"{facts['requested_by']} at {facts['queued_at']}",
+            "took": f"{facts['duration_s']:.1f} s",
+            "used": ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in usage.items()),
+            "steps": ", ".join(f"{n} {state}" for state, n in facts["steps"].items() if n),
+            "report": facts["report"].get("report.md"),
+        }
+    )
+    for title, columns, rows in _sections(facts):
+        if rows:
+            out(f"\n{title}")
+            out_rows(columns, rows)
+
+
+def _sections(
+    facts: dict[str, Any],
+) -> "Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]":
+    yield (
+        "Subquestions",
+        ("coverage", "quotes", "question", "gap"),
+        [(s["coverage"], s["quotes"], s["question"], s["gap"]) for s in facts["subquestions"]],
+    )
+    yield "Conflicts", ("difference",), [(each,) for each in facts["conflicts"]]
+    yield (
+        "Claims",
+        ("verdict", "claim", "quotes"),
+        [(c["verdict"], c["text"], len(c["citations"])) for c in facts["claims"]],
+    )
+    yield (
+        "Sources",
+        ("disposition", "source", "why"),
+        [
+            (s["disposition"], s["locator"], " ".join((s.get("code", ""), s.get("reason", ""))))
+            for s in facts["sources"]
+        ],
+    )
+    yield "Blockers", ("what", "why"), list(facts["blockers"].items())
+    yield (
+        "Reviews",
+        ("request", "answer", "by", "asked", "answered"),
+        [
+            (r["interaction_id"], r["action"], r["by"], r["requested_at"], r["answered_at"])
+            for r in facts["reviews"]
+        ],
+    )
+    yield (
+        "Stages",
+        ("stage", "seconds"),
+        [
+            (stage["stage"], "open" if stage["duration_s"] is None else stage["duration_s"])
+            for stage in facts["stages"]
+        ],
+    )
+
+
+def watch(run_id: RunId, *, json: Json = False) -> None:
+    """Follow RUN until it ends or waits. Ctrl-C leaves the run alone.
+
+    With --json every event is one line of JSON. Ends with the exit code of the run.
+
+    Example: assay watch 20260102-101500-a1b2
+    """
+    from flows.recovery import mark_interrupted
+    from flows.terminal import talk
+
+    opened = desk_with(run_id)
+    position = 0
+    while True:
+        run = opened.ledger.project(run_id)
+        for line in opened.ledger.read(run_id, position + 1):
+            _tell(run, line.envelope, json=json)
+            position = line.envelope.position
+        rests = run.is_terminal or run.status in ("waiting", "interrupted")
+        if rests and position == run.position:
+            break
+        if not mark_interrupted(opened, run_id):
+            time.sleep(_POLL_S)
+    if not json:
+        talk(f"assay: run {run_id} is {run.status}")
+    raise typer.Exit(exit_code(run.status, run.answer_status))
+
+
+def _tell(run: "Run", envelope: "Envelope", *, json: bool) -> None:
+    from flows.progress import tell
+    from flows.terminal import out, out_json
+    from state.envelope import Draft
+
+    if json:
+        facts = {"position": envelope.position, "time": envelope.time, "type": envelope.type}
+        out_json({**facts, "call_id": envelope.refs.call_id, "body": envelope.body}, indent=None)
+    elif said := tell(run, Draft(envelope.type, envelope.body, envelope.refs)):
+        out(f"{envelope.time[11:19]}  {said}")

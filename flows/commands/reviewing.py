@@ -1,0 +1,99 @@
+"""The command with which a person decides on a plan, from any process."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from flows.commands.shared import Json, RunId, desk_with
+
+if TYPE_CHECKING:
+    from flows.wiring import Desk
+    from state.projection import Run
+
+Action = Literal["approve", "revise", "replace", "cancel"]
+
+
+def review(
+    run_id: RunId,
+    action: Annotated[
+        Action | None, typer.Argument(metavar="[approve|revise|replace|cancel]", help="The answer.")
+    ] = None,
+    *,
+    feedback: Annotated[str, typer.Option(metavar="TEXT", help="revise: what should change.")] = "",
+    plan: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="replace: the new plan, as JSON.")
+    ] = None,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="cancel: why.")] = "",
+    interaction: Annotated[
+        str | None, typer.Option(metavar="ID", help="Answer this request, or none.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show the plan of RUN, or decide on it: approve, revise, replace or cancel.
+
+    The first answer to the live request counts; a later one is refused and told why.
+
+    Example: assay review 20260102-101500-a1b2 revise --feedback "only the last five years"
+    """
+    from flows.prompting import plan_in
+
+    opened = desk_with(run_id)
+    if action is None:
+        _show(opened.ledger.project(run_id), json=json)
+        return
+    _check(action, {"--feedback": feedback, "--plan": plan, "--reason": reason})
+    fields = {"feedback": feedback, "reason": reason, "plan": plan_in(plan) if plan else None}
+    _answer(opened, run_id, action, {**fields, "interaction_id": interaction}, json=json)
+
+
+def _check(action: Action, given: dict[str, str | Path | None]) -> None:
+    """Raise `InvalidRequest` when something was given that belongs to another answer."""
+    from state.values.errors import InvalidRequest
+
+    belongs = {"--feedback": "revise", "--plan": "replace", "--reason": "cancel"}
+    for option, value in given.items():
+        if value and belongs[option] != action:
+            raise InvalidRequest(
+                f"{option} belongs to {belongs[option]}, and the answer is {action}"
+            )
+
+
+def _answer(
+    opened: "Desk", run_id: str, action: Action, fields: dict[str, Any], *, json: bool
+) -> None:
+    from flows.answering import answer_review
+    from flows.terminal import out, out_json
+
+    run = answer_review(opened, run_id, action, **fields)
+    executed = opened.ledger.holder(run_id) is not None
+    answered = run.reviews[-1]
+    if json:
+        facts = {"run_id": run_id, "interaction_id": answered.interaction_id, "action": action}
+        out_json({**facts, "status": run.status, "executed": executed})
+    else:
+        out(f"{answered.interaction_id}: {action}, recorded")
+        if not executed:
+            out(f"go on with: assay resume {run_id}")
+
+
+def _show(run: "Run", *, json: bool) -> None:
+    from flows.prompting import plan_fields, plan_json, plan_text
+    from flows.terminal import out, out_json
+
+    live = run.live_review
+    if json:
+        facts: dict[str, Any] = {"run_id": run.run_id, "status": run.status}
+        facts["interaction_id"] = live.interaction_id if live else None
+        facts["plan_hash"] = live.plan_hash if live else None
+        out_json({**facts, "plan": plan_fields(run) or None})
+        return
+    out(plan_text(run))
+    if live is None:
+        out(f"\nNothing is asked: run {run.run_id} is {run.status}.")
+        return
+    out(f"\nAs JSON, to change and give back with replace --plan FILE:\n\n{plan_json(run)}\n")
+    command = f"assay review {run.run_id}"
+    out(f"Request {live.interaction_id} waits for one of:")
+    for answer in ("approve", "revise --feedback TEXT", "replace --plan FILE", "cancel"):
+        out(f"  {command} {answer}")

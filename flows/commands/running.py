@@ -1,0 +1,305 @@
+"""Commands that execute runs or end them: research, resume, retry, cancel."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from flows.commands.shared import (
+    Json,
+    LogJson,
+    Quiet,
+    RunId,
+    desk_with,
+    settings,
+    show_result,
+)
+
+if TYPE_CHECKING:
+    from flows.engine_session import EngineSession
+    from flows.interruption import Interrupted
+    from flows.progress import Progress
+    from flows.wiring import Desk
+    from state.request import ResearchRequest
+
+Scope = Literal["quick", "standard", "deep"]
+Profile = Literal["question", "codebase"]
+Kind = Literal["market", "industry", "academic", "competitive", "policy"]
+StopPoint = Literal["plan", "round", "report"]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out, in quotes.")]
+MoreSources = Annotated[
+    list[Path] | None, typer.Argument(metavar="[SOURCES]...", help="More folders or files.")
+]
+Sources = Annotated[
+    list[Path] | None,
+    typer.Option("--sources", "-s", metavar="PATH", help="A folder or file to read; repeatable."),
+]
+
+
+def _limit(flag: str, help_: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        flag, metavar="N", help=help_, rich_help_panel="Limits"
+    )
+    return option
+
+
+def research(  # noqa: PLR0913 - every option is a parameter
+    question: Question,
+    more: MoreSources = None,
+    *,
+    sources: Sources = None,
+    profile: Annotated[Profile, typer.Option(help="The sections of the report.")] = "question",
+    scope: Annotated[Scope, typer.Option(help="How far to go.")] = "standard",
+    review: Annotated[
+        bool, typer.Option("--review", help="Let a person decide on the plan first.")
+    ] = False,
+    run_id: Annotated[
+        str | None, typer.Option("--run-id", metavar="ID", help="Name the run; again: same run.")
+    ] = None,
+    stop_after: Annotated[StopPoint | None, typer.Option(help="Stop there, resumable.")] = None,
+    cross_check: Annotated[
+        bool, typer.Option("--cross-check", help="Ask for two distinct origins.")
+    ] = False,
+    audience: Annotated[str, typer.Option(help="Whom the report is for.")] = "",
+    boundaries: Annotated[str, typer.Option(help="What belongs to the question.")] = "",
+    type_: Annotated[Kind, typer.Option("--type", help="The kind of research.")] = "academic",
+    max_rounds: Annotated[int | None, _limit("--max-rounds", "Rounds in all.")] = None,
+    max_queries: Annotated[int | None, _limit("--max-queries", "Queries a round.")] = None,
+    max_pages: Annotated[int | None, _limit("--max-pages", "Sources read a round.")] = None,
+    max_searches: Annotated[int | None, _limit("--max-searches", "Searches in all.")] = None,
+    max_read_pages: Annotated[int | None, _limit("--max-read-pages", "Sources in all.")] = None,
+    max_model_calls: Annotated[
+        int | None, _limit("--max-model-calls", "Calls of a model in all.")
+    ] = None,
+    research_seconds: Annotated[
+        int | None, _limit("--research-seconds", "Seconds in which new research may begin.")
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    log_json: LogJson = False,
+) -> None:
+    """Answer QUESTION from local folders and files; write the report to stdout.
+
+    Every claim of the report is tied to an exact quote of an archived source. The same --run-id
+    with the same request is the same run: it goes on where it stands, or shows what it came to.
+
+    Example: assay research "How long are audit logs kept?" --sources notes/ papers/
+    """
+    from flows.runs import compose_request
+
+    request = compose_request(
+        question,
+        sources=[*(sources or []), *(more or [])],
+        now=datetime.now(UTC),
+        run_id=run_id,
+        scope=scope,
+        limits={
+            "max_rounds": max_rounds,
+            "max_queries": max_queries,
+            "max_pages": max_pages,
+            "max_searches": max_searches,
+            "max_read_pages": max_read_pages,
+            "max_model_calls": max_model_calls,
+            "research_seconds": research_seconds,
+        },
+        profile=profile,
+        plan_review=review,
+        cross_check=cross_check,
+        audience=audience,
+        boundaries=boundaries,
+        research_type=type_,
+    )
+    _research(request, _Manner(quiet, json, log_json, stop_after))
+
+
+def resume(
+    run_id: RunId, *, quiet: Quiet = False, json: Json = False, log_json: LogJson = False
+) -> None:
+    """Go on with RUN where it stands: after a crash, Ctrl-C, a review or a stop.
+
+    Nothing that had settled is done or paid again. A completed run shows its report again.
+
+    Example: assay resume 20260102-101500-a1b2
+    """
+    from flows.runs import execute, existing_run, read_result, refuse_ended
+
+    opened = desk_with(run_id)
+    run = existing_run(opened, run_id)
+    refuse_ended(run)
+    refuse_held(opened, run_id)
+    manner = _Manner(quiet, json, log_json)
+    if run.status == "completed":
+        show_result(opened, execute(opened, run_id), json=json)
+    if run.live_review is not None and not manner.can_ask:
+        show_result(opened, read_result(opened, run_id), json=json)
+    _execute(opened, run_id, manner)
+
+
+def retry(
+    run_id: RunId, *, quiet: Quiet = False, json: Json = False, log_json: LogJson = False
+) -> None:
+    """Go on from RUN, which failed or was cancelled, in a new run.
+
+    The old run never changes, and nothing that had settled in it is done or paid again.
+
+    Example: assay retry 20260102-101500-a1b2
+    """
+    from flows.runs import retry as queue_retry
+    from flows.terminal import talk
+
+    opened = desk_with(run_id)
+    run = queue_retry(opened, run_id)
+    refuse_held(opened, run.run_id)
+    talk(f"assay: run {run.run_id} goes on from {run_id}")
+    _execute(opened, run.run_id, _Manner(quiet, json, log_json))
+
+
+def cancel(
+    run_id: RunId,
+    *,
+    reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
+    json: Json = False,
+) -> None:
+    """End RUN for good. A run that is being executed ends at its next step.
+
+    Example: assay cancel 20260102-101500-a1b2 --reason "wrong question"
+    """
+    from flows.runs import cancel as cancel_run
+    from flows.terminal import out, out_json
+
+    opened = desk_with(run_id)
+    run = cancel_run(opened, run_id, reason)
+    if json:
+        out_json({"run_id": run_id, "status": run.status, "reason": run.cancel_reason or ""})
+    elif run.is_terminal:
+        out(f"run {run_id} is {run.status}")
+    else:
+        out(f"run {run_id} was asked to end, and does so at its next step")
+
+
+# ---- executing
+
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How a command that executes a run behaves towards the person who gave it."""
+
+    quiet: bool
+    json: bool
+    log_json: bool
+    stop_after: StopPoint | None = None
+
+    @property
+    def can_ask(self) -> bool:
+        """Tell whether somebody is there to answer."""
+        from flows.terminal import is_terminal
+
+        return is_terminal(sys.stdin) and is_terminal(sys.stderr) and not self.log_json
+
+    @contextmanager
+    def shown(self, opened: "Desk") -> "Iterator[Progress]":
+        """Show progress, or logs, of what is executed at the desk; let it ask its person."""
+        from flows.progress import shown_progress
+        from flows.prompting import PlanPrompt
+
+        opened.stop_after = self.stop_after
+        with shown_progress(quiet=self.quiet or self.log_json) as progress:
+            opened.observe = progress.observe
+            if self.log_json:
+                from flows.logs import log_events, log_to_stderr
+
+                log_to_stderr()
+                opened.observe = log_events
+            if self.can_ask:
+                opened.ask = PlanPrompt(opened, progress).ask
+            yield progress
+
+
+def refuse_held(opened: "Desk", run_id: str) -> None:
+    """Raise `LeaseHeld` when another process executes the run."""
+    from state.errors import LeaseHeld
+
+    if holder := opened.ledger.holder(run_id):
+        raise LeaseHeld(
+            f"run {run_id!r} is being executed by process {holder.pid} ({holder.command}); "
+            f"follow it with: assay watch {run_id}"
+        )
+
+
+def _research(request: "ResearchRequest", manner: _Manner) -> None:
+    import anyio
+
+    from flows.engine_session import engine_for
+    from flows.preparation import Indexing, require_documents
+    from flows.recovery import mark_interrupted
+    from flows.runs import execute, submit
+    from flows.wiring import make_desk
+
+    found = settings()
+    if not found.home.is_dir():
+        anyio.run(require_documents, found, request.sources)
+    opened = make_desk(found)
+    if opened.ledger.exists(request.id):
+        mark_interrupted(opened, request.id)
+        if submit(opened, request).status == "completed":
+            show_result(opened, execute(opened, request.id), json=manner.json)
+        refuse_held(opened, request.id)
+    with manner.shown(opened) as progress, engine_for(found) as engine:
+        progress.note("indexing the sources")
+        indexing = Indexing(found, request.sources, _counting(progress))
+        engine.load()
+        indexing.wait()
+        submit(opened, request)
+        ended = _carry(opened, request.id, engine, progress)
+    _end(opened, request.id, ended, manner)
+
+
+def _counting(progress: "Progress") -> "Callable[[int, int], None]":
+    def note(done: int, of: int) -> None:
+        if done == of or done % 50 == 0:
+            progress.note(f"indexing the sources: {done} of {of}")
+
+    return note
+
+
+def _execute(opened: "Desk", run_id: str, manner: _Manner) -> None:
+    from flows.engine_session import engine_for
+
+    with manner.shown(opened) as progress, engine_for(opened.settings) as engine:
+        ended = _carry(opened, run_id, engine, progress)
+    _end(opened, run_id, ended, manner)
+
+
+def _carry(
+    opened: "Desk", run_id: str, engine: "EngineSession", progress: "Progress"
+) -> "Interrupted | None":
+    """Execute the run; return what interrupted it from outside, if anything did."""
+    from flows.interruption import Interrupted, run_interruptibly
+    from flows.runs import execute
+
+    try:
+        progress.note("waiting for the Prefect server")
+        engine.ready()
+        execute(opened, run_id, runner=run_interruptibly)
+    except KeyboardInterrupt:
+        return Interrupted(signal.SIGINT)
+    except Interrupted as interrupted:
+        return interrupted
+    return None
+
+
+def _end(opened: "Desk", run_id: str, interrupted: "Interrupted | None", manner: _Manner) -> None:
+    """Show what the run came to and end the command with the exit code for it."""
+    from flows.runs import read_result
+    from state.projection import TERMINAL
+
+    result = read_result(opened, run_id)
+    cut_short = interrupted is not None and result.status not in TERMINAL
+    code = interrupted.exit_code if interrupted and cut_short else None
+    show_result(opened, result, json=manner.json, code=code)

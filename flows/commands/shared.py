@@ -1,0 +1,138 @@
+"""What commands have in common: options, the way to a desk, and showing what a run came to."""
+
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from flows.boundary import JSON, exit_code
+
+if TYPE_CHECKING:
+    from flows.runs import RunResult
+    from flows.settings import Settings
+    from flows.wiring import Desk
+
+
+def _remember_json(context: typer.Context, value: bool) -> bool:  # noqa: FBT001 - Typer's form
+    context.meta[JSON] = value or context.meta.get(JSON, False)
+    return value
+
+
+Json = Annotated[
+    bool, typer.Option("--json", help="Write JSON to stdout.", callback=_remember_json)
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+LogJson = Annotated[
+    bool, typer.Option("--log-json", help="Write logs to stderr, as lines of JSON.")
+]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id; 'assay runs' lists them.")]
+
+
+def settings() -> "Settings":
+    """Return the settings of this process."""
+    from flows.settings import load_settings
+
+    return load_settings()
+
+
+def desk() -> "Desk":
+    """Return a desk on the data folder, which is made when it is missing."""
+    from flows.wiring import make_desk
+
+    return make_desk(settings())
+
+
+def desk_if_any() -> "Desk | None":
+    """Return a desk on the data folder, or None when there is no such folder: nothing is made.
+
+    Runs whose process is gone are marked interrupted.
+    """
+    from flows.recovery import mark_orphans
+    from flows.wiring import make_desk
+
+    found = settings()
+    if not found.home.is_dir():
+        return None
+    opened = make_desk(found)
+    mark_orphans(opened)
+    return opened
+
+
+def desk_with(run_id: str) -> "Desk":
+    """Return a desk on the data folder that holds `run_id`.
+
+    Raises `NotFound` when there is no such run; nothing is made. A run whose process is gone is
+    marked interrupted.
+    """
+    from flows.recovery import mark_interrupted
+    from flows.runs import existing_run
+    from flows.wiring import make_desk
+    from state.errors import NotFound
+    from state.values.errors import InvalidRequest
+    from state.values.ids import is_stable_id
+
+    if not is_stable_id(run_id):
+        raise InvalidRequest(f"{run_id!r} is no run id; 'assay runs' lists them")
+    found = settings()
+    if not found.home.is_dir():
+        raise NotFound(f"there is no run {run_id!r}: the data folder {found.home} does not exist")
+    opened = make_desk(found)
+    existing_run(opened, run_id)
+    mark_interrupted(opened, run_id)
+    return opened
+
+
+def show_result(
+    opened: "Desk", result: "RunResult", *, json: bool, code: int | None = None
+) -> NoReturn:
+    """Write what a run came to and end the command with the exit code for it, or with `code`."""
+    from flows.terminal import out, out_json, talk
+
+    if json:
+        shown = result.as_json()
+        if result.status == "completed":
+            shown = {name: shown[name] for name in shown if name not in ("code", "reason")}
+        out_json(shown)
+    else:
+        if text := _body(opened, result):
+            out(text.rstrip("\n"))
+        talk(_remark(result))
+    raise typer.Exit(exit_code(result.status, result.answer_status) if code is None else code)
+
+
+def _body(opened: "Desk", result: "RunResult") -> str:
+    """Return the report, or the question that is put back to the person."""
+    from state.research_events import ArtifactRole
+
+    research = opened.ledger.project(result.run_id).research
+    if result.status != "completed" or research is None:
+        return ""
+    for artifact in research.of_role(ArtifactRole.REPORT):
+        if artifact.name == "report.md":
+            return opened.artifacts.read_text(artifact.content_hash)
+    return research.plan.clarification if research.plan else ""
+
+
+def _remark(result: "RunResult") -> str:
+    """Return one line on how it went and what can be done now."""
+    run_id = result.run_id
+    because = f": {result.reason}" if result.reason else ""
+    match result.status:
+        case "completed" if result.report:
+            return (
+                f"assay: {result.answer_status}, {result.coverage:.0%} covered, "
+                f"{len(result.citations)} citations, {result.duration_s:.1f} s; "
+                f"report in {result.report['report.md']}; check it with: assay verify {run_id}"
+            )
+        case "completed":
+            return f"assay: {result.answer_status}; ask again with a new run"
+        case "waiting":
+            return (
+                f"assay: run {run_id} waits for a review of its plan; "
+                f"see it and answer with: assay review {run_id}"
+            )
+        case "interrupted" | "queued" | "running":
+            return (
+                f"assay: run {run_id} {result.status}{because}; resume with: assay resume {run_id}"
+            )
+        case _:
+            return f"assay: run {run_id} {result.status}{because}; go on with: assay retry {run_id}"

@@ -1,0 +1,92 @@
+"""Commands that check: verify a run's chain of evidence, and doctor."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.boundary import FAILED
+from flows.commands.shared import Json, settings
+
+if TYPE_CHECKING:
+    from flows.audit import Audit
+    from flows.wiring import Desk
+
+
+def verify(
+    run_id: Annotated[str | None, typer.Argument(metavar="[RUN]", help="The run's id.")] = None,
+    *,
+    all_: Annotated[bool, typer.Option("--all", help="Every run.")] = False,
+    json: Json = False,
+) -> None:
+    """Walk a run's chain again: report, citation, quote, text, bytes, source, event.
+
+    No network, no model. Ends with exit code 1 when something does not check out.
+
+    Example: assay verify 20260102-101500-a1b2
+    """
+    from flows.commands.ledgering import needed_desk
+    from flows.commands.shared import desk_with
+    from flows.terminal import out_json
+    from state.values.errors import InvalidRequest
+
+    if (run_id is None) == (not all_):
+        raise InvalidRequest("name one run, or ask for --all")
+    opened = desk_with(run_id) if run_id else needed_desk()
+    audits = [_audit(opened, each) for each in ([run_id] if run_id else opened.ledger.runs())]
+    if json:
+        shown = [audit.as_json() for audit in audits]
+        out_json(shown[0] if run_id else shown)
+    else:
+        for audit in audits:
+            _print(audit)
+    if not all(audit.ok for audit in audits):
+        raise typer.Exit(FAILED)
+
+
+def _audit(opened: "Desk", run_id: str) -> "Audit":
+    """Return the audit of a run; a journal that does not check out is what it finds."""
+    import anyio
+
+    from flows.audit import Audit, Finding, audit_run
+    from state.errors import CorruptLedger
+
+    try:
+        return anyio.run(audit_run, opened, run_id)
+    except CorruptLedger as error:
+        return Audit(run_id, findings=[Finding("journal", error.message)])
+
+
+def _print(audit: "Audit") -> None:
+    from flows.terminal import out, talk
+
+    for finding in audit.findings:
+        out(f"{audit.run_id}: FAILED {finding.about}: {finding.problem}")
+    for remark in audit.remarks:
+        talk(f"{audit.run_id}: {remark}")
+    withheld = f", {audit.withheld} withheld" if audit.withheld else ""
+    out(
+        f"{audit.run_id}: {'verified' if audit.ok else 'NOT verified'}: "
+        f"{audit.citations_verified} of {audit.citations} citations, "
+        f"{audit.sources_rederived} of {audit.sources} sources made again{withheld}"
+    )
+
+
+def doctor(*, json: Json = False) -> None:
+    """Look whether everything Assay needs is there and well. Changes nothing.
+
+    Example: assay doctor
+    """
+    from dataclasses import asdict
+
+    from flows.doctor import examine
+    from flows.terminal import out, out_json
+
+    checks = examine(settings())
+    if json:
+        out_json([asdict(check) for check in checks])
+    else:
+        width = max(len(check.name) for check in checks)
+        for check in checks:
+            out(f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.detail}")
+    if not all(check.ok for check in checks):
+        raise typer.Exit(FAILED)

@@ -1,0 +1,151 @@
+"""Looks whether everything Assay needs is there; changes nothing that stays."""
+
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import anyio
+
+from flows.settings import Settings
+from flows.wiring import local_converter, make_desk
+from state.durable import refuse_unsuitable
+from state.policy import Policy
+from state.values.errors import AssayError
+
+_LEAST_FREE = 500 * 1024 * 1024
+_PACKAGES = ("assay-research", "prefect", "duckdb", "tantivy", "trafilatura", "pydantic", "lxml")
+_SAMPLES = (("sample.md", b"# Title\n\nA sentence.\n"), ("sample.html", b"<p>A sentence.</p>"))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at: whether it is well, and what was seen or what to do."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def examine(settings: Settings) -> list[Check]:
+    """Return what looking at everything gave."""
+    looks: tuple[tuple[str, Callable[[Settings], str]], ...] = (
+        ("python", _python),
+        ("packages", _packages),
+        ("data folder", _data_folder),
+        ("free space", _free_space),
+        ("prefect server", _server),
+        ("readers", _readers),
+        ("ledger", _ledger),
+        ("policy", _policy),
+    )
+    return [_look(name, look, settings) for name, look in looks]
+
+
+class _Unwell(AssayError):
+    """A look found something that has to be mended."""
+
+
+def _look(name: str, look: Callable[[Settings], str], settings: Settings) -> Check:
+    try:
+        return Check(name, ok=True, detail=look(settings))
+    except (AssayError, OSError) as error:
+        return Check(name, ok=False, detail=str(error))
+
+
+def _python(_: Settings) -> str:
+    return f"{platform.python_version()} on {platform.system()} {platform.release()}"
+
+
+def _packages(_: Settings) -> str:
+    def found() -> Iterator[str]:
+        for name in _PACKAGES:
+            try:
+                yield f"{name} {version(name)}"
+            except PackageNotFoundError:
+                if name != "assay-research":  # which need not be installed to run from its sources
+                    raise _Unwell(f"{name} is not installed; install Assay anew") from None
+
+    return ", ".join(found())
+
+
+def _data_folder(settings: Settings) -> str:
+    home = settings.home
+    refuse_unsuitable(home)
+    if not home.exists():
+        above = next(folder for folder in home.parents if folder.exists())
+        if not os.access(above, os.W_OK):
+            raise _Unwell(f"{home} does not exist and {above} is not writable")
+        return f"{home} (made by the first run)"
+    if not home.is_dir() or not os.access(home, os.W_OK | os.X_OK):
+        raise _Unwell(f"{home} is no folder that can be written")
+    if home.stat().st_mode & 0o077:
+        raise _Unwell(f"{home} can be read by others; mend it with: chmod 700 {home}")
+    return str(home)
+
+
+def _free_space(settings: Settings) -> str:
+    place = settings.home
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if free < _LEAST_FREE:
+        raise _Unwell(f"only {free / 1e6:,.0f} MB are free at {place}; free some space")
+    return f"{free / 1e9:,.1f} GB"
+
+
+def _server(settings: Settings) -> str:
+    from flows.engine import user_api_url
+    from flows.server import server_status
+
+    if url := user_api_url():
+        return f"PREFECT_API_URL: {url}"
+    if not (settings.home / "prefect").is_dir():
+        return "down; the first run starts it"
+    status = server_status(settings.home)
+    if status.server is None:
+        return "down; a run starts it"
+    used = ", in use" if status.used else ""
+    return f"{status.state}, process {status.server.pid}, {status.server.url}{used}"
+
+
+def _readers(settings: Settings) -> str:
+    async def read() -> list[str]:
+        converter = local_converter(settings)
+        try:
+            said = []
+            for name, data in _SAMPLES:
+                made = await converter.convert(data, name=name)
+                if made.document is None or "A sentence." not in made.document.text:
+                    raise _Unwell(f"{name} could not be read: {made.outcome}: {made.reason}")
+                said.append(f"{Path(name).suffix[1:]} by {made.document.extractor}")
+            return said
+        finally:
+            await converter.aclose()
+
+    return ", ".join(anyio.run(read))
+
+
+def _ledger(settings: Settings) -> str:
+    from flows.keeping import manifests
+
+    if not settings.home.is_dir():
+        return "no runs yet"
+    desk = make_desk(settings)
+    report = desk.ledger.verify(manifests(desk))
+    if not report.is_sound:
+        first = report.findings[0]
+        raise _Unwell(
+            f"{len(report.findings)} findings, such as {first.place}: {first.what}; "
+            "see 'assay ledger verify'"
+        )
+    return f"{report.runs} runs, {report.events} events, sound"
+
+
+def _policy(settings: Settings) -> str:
+    policy = Policy(settings.home / "policy.json").read()
+    who = ", ".join(policy.principals) or "everybody who can write the data folder"
+    return f"research is {'on' if policy.enabled else 'off'} for {who}"

@@ -1,0 +1,209 @@
+"""How far a run is, on stderr while it works: a live line for people, plain lines for logs.
+
+Everything shown comes from the projection, never from a model's words.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from flows.terminal import clean, console, is_terminal, talk
+from state.envelope import Draft
+from state.projection import Run
+from state.values.evidence import Coverage
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+
+class Progress(Protocol):
+    """Is told what happens; shows it or not."""
+
+    def note(self, activity: str) -> None:
+        """Show what is being done outside of the run's events."""
+        ...
+
+    def observe(self, run: Run, drafts: Sequence[Draft]) -> None:
+        """Take in what was appended to `run`."""
+        ...
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Leave the terminal to somebody else for the block."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def note(self, activity: str) -> None:
+        """Show nothing."""
+
+    def observe(self, run: Run, drafts: Sequence[Draft]) -> None:
+        """Show nothing."""
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Leave the terminal alone, as always."""
+        yield
+
+
+class Lines(Silent):
+    """Writes one line for each thing worth telling, with the seconds since the command began."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._last = ""
+
+    def note(self, activity: str) -> None:
+        """Write `activity` unless it is what was written last."""
+        if activity != self._last:
+            self._last = activity
+            talk(f"[{time.monotonic() - self._began:6.1f} s] {activity}")
+
+    def observe(self, run: Run, drafts: Sequence[Draft]) -> None:
+        """Write what of `drafts` is worth telling."""
+        for draft in drafts:
+            if activity := tell(run, draft):
+                self.note(activity)
+
+
+class LiveLine(Silent):
+    """Keeps a line about the present and one about the whole at the bottom of the terminal."""
+
+    def __init__(self, live: "Live") -> None:
+        self._live = live
+        self._began = time.monotonic()
+        self._activity = "starting"
+        self._standing = ""
+
+    def __rich__(self) -> "RenderableType":
+        """Draw the lines; the elapsed time goes on between events."""
+        from rich.spinner import Spinner
+        from rich.table import Table
+        from rich.text import Text
+
+        lines = Table.grid(padding=(0, 1))
+        elapsed = f"{time.monotonic() - self._began:5.1f} s"
+        self._spinner = getattr(self, "_spinner", None) or Spinner("dots", style="cyan")
+        head = Text.assemble((clean(self._activity), "bold"), "  ", (elapsed, "dim"))
+        lines.add_row(self._spinner, head)
+        if self._standing:
+            lines.add_row("", Text(self._standing, style="dim"))
+        return lines
+
+    def note(self, activity: str) -> None:
+        """Show `activity` as what is being done now."""
+        self._activity = activity
+
+    def observe(self, run: Run, drafts: Sequence[Draft]) -> None:
+        """Show what was appended and where the run stands."""
+        for draft in drafts:
+            self._activity = tell(run, draft) or self._activity
+        self._standing = standing(run)
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Stop drawing for the block."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
+
+
+@contextmanager
+def shown_progress(*, quiet: bool) -> Iterator[Progress]:
+    """Show progress on stderr for the block, in the way that suits what stderr is."""
+    if quiet:
+        yield Silent()
+    elif not is_terminal(sys.stderr):
+        yield Lines()
+    else:
+        from rich.live import Live
+
+        live = Live(console=console(sys.stderr), transient=True, refresh_per_second=8)
+        line = LiveLine(live)
+        live.update(line)
+        with live:
+            yield line
+
+
+# ---- what is told
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    covered: int
+    subquestions: int
+    sources: int
+    quotes: int
+
+
+def _counts(run: Run) -> _Counts:
+    research = run.research
+    if research is None:
+        return _Counts(0, 0, 0, 0)
+    covered = sum(row.coverage is Coverage.COVERED for row in research.rows)
+    planned = len(research.plan.subquestions) if research.plan else 0
+    return _Counts(covered, planned, len(research.sources), len(research.evidence_order))
+
+
+def standing(run: Run) -> str:
+    """Return where the run stands as one line: what was found and what was spent."""
+    found = _counts(run)
+    parts = [f"{found.covered}/{found.subquestions} covered"] if found.subquestions else []
+    parts += [f"{found.sources} sources", f"{found.quotes} quotes"]
+    parts += [
+        f"{label} {used}" + (f"/{limit}" if limit is not None else "")
+        for label, used, limit in (
+            ("searches", run.spent.searches, run.limits.searches),
+            ("pages", run.spent.pages, run.limits.pages),
+            ("model calls", run.spent.model_calls, run.limits.model_calls),
+        )
+        if used
+    ]
+    if run.spent.cost_micro_usd:
+        parts.append(f"US$ {run.spent.cost_micro_usd / 1e6:.4f}")
+    return " · ".join(parts)
+
+
+_STAGES = {
+    "planning": "planning",
+    "knowledge_base": "building the knowledge base",
+    "report_writing": "writing the report",
+}
+
+
+def tell(run: Run, draft: Draft) -> str:
+    """Return what `draft` means for a person who waits, or '' when nothing."""
+    body = draft.body
+    found = _counts(run)
+    match draft.type:
+        case "run_leased" if body["epoch"] > 1:
+            return f"taken up again (lease {body['epoch']})"
+        case "stage_started":
+            return _STAGES.get(body["stage"], str(body["stage"]))
+        case "research_plan_recorded":
+            return f"plan {body['version']}: {len(body['subquestions'])} subquestions"
+        case "review_requested":
+            return "waiting for a person to review the plan"
+        case "research_schedule_frozen":
+            return f"round {body['round']}: searching {len(body['queries'])} queries"
+        case "research_reading_frozen":
+            return f"round {body['round']}: reading {len(body['locators'])} sources"
+        case "research_coverage_assessed":
+            return (
+                f"round {body['round']}: {found.covered} of {found.subquestions} subquestions "
+                f"covered, {found.quotes} quotes from {found.sources} sources"
+            )
+        case "research_stop_decided":
+            return f"no further round: {body['reason']}"
+        case "research_completed":
+            return "report sealed"
+        case _:
+            return ""

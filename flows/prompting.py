@@ -1,0 +1,170 @@
+"""The plan review at a terminal: shows the plan and asks until a person has decided.
+
+Nothing but an explicit answer decides: an empty line, a wrong word and a wrong file ask again.
+Meanwhile an answer from another process is noticed.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from flows.answering import (
+    InteractionInvalid,
+    WaitingForPerson,
+    answer_review,
+    wait_for_answer,
+)
+from flows.progress import Progress
+from flows.terminal import clean, talk
+from flows.wiring import Desk
+from state.errors import Refused
+from state.projection import Run
+from state.values.errors import InvalidRequest
+from state.values.plan import Plan, parse_plan
+
+_CHOICES = {"a": "approve", "r": "revise", "p": "replace", "c": "cancel"}
+_MAX_PLAN_BYTES = 1_000_000
+
+
+def plan_text(run: Run) -> str:
+    """Return the run's plan for people: its goal and its subquestions with their queries."""
+    plan = run.research.plan if run.research else None
+    if plan is None:
+        return "There is no plan yet."
+    lines = [f"Plan {plan.version}: {plan.goal}"]
+    for number, part in enumerate(plan.subquestions, start=1):
+        lines += [f"  {number}. {part.question}", f"     first query: {part.query}"]
+    return "\n".join(lines)
+
+
+def plan_fields(run: Run) -> dict[str, object]:
+    """Return the run's plan in the form that `replace` takes."""
+    plan = run.research.plan if run.research else None
+    if plan is None:
+        return {}
+    parts = [{"id": s.id, "question": s.question, "query": s.query} for s in plan.subquestions]
+    return {"goal": plan.goal, "subquestions": parts}
+
+
+def plan_in(path: Path) -> Plan:
+    """Return the plan in the JSON file `path`; raises `InvalidRequest` when there is none."""
+    try:
+        with path.expanduser().open("rb") as file:
+            text = file.read(_MAX_PLAN_BYTES + 1)
+        if len(text) > _MAX_PLAN_BYTES:
+            raise InvalidRequest(f"{path} is too long for a plan; at most 1 MB is read")
+        return parse_plan(text.decode())
+    except OSError as error:
+        raise InvalidRequest(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{path} is no UTF-8 text") from error
+
+
+class PlanPrompt:
+    """Asks the person at this terminal about a run's plan."""
+
+    def __init__(self, desk: Desk, progress: Progress) -> None:
+        self._desk = desk
+        self._progress = progress
+
+    async def ask(self, run: Run) -> None:
+        """Return when the live request of `run` was answered, here or anywhere else.
+
+        Raises `WaitingForPerson` at the end of input.
+        """
+        live = run.live_review
+        if live is None:
+            return
+        with self._progress.hidden():
+            talk("\n" + plan_text(run))
+            while not await self._answered(run.run_id, live.interaction_id):
+                pass
+
+    async def _answered(self, run_id: str, interaction: str) -> bool:
+        """Ask once; tell whether the request is answered now."""
+        ask = partial(self._line, run_id, interaction)
+        choice = await ask("[a]pprove  [r]evise  re[p]lace  [c]ancel > ")
+        if choice is None:
+            talk("answered elsewhere")
+            return True
+        word = choice.strip().lower()
+        action = _CHOICES.get(word, word)
+        if action not in _CHOICES.values():
+            talk("Please answer with a, r, p or c; nothing is decided until then.")
+            return False
+        try:
+            more = await self._more(action, ask)
+            if more is None:
+                talk("answered elsewhere")
+                return True
+            answer = partial(
+                answer_review, self._desk, run_id, action,
+                interaction_id=interaction, channel="terminal", **more,
+            )  # fmt: skip
+            await anyio.to_thread.run_sync(answer)
+        except InteractionInvalid as error:
+            talk(error.message)
+            return True
+        except (InvalidRequest, Refused) as error:
+            talk(error.message)
+            return False
+        return True
+
+    async def _more(
+        self, action: str, ask: Callable[[str], Awaitable[str | None]]
+    ) -> dict[str, Any] | None:
+        """Return what belongs to the answer; None when somebody else answered meanwhile."""
+        questions = {
+            "revise": ("feedback", "What should change? > "),
+            "replace": ("plan", "Which file holds the new plan, as JSON? > "),
+            "cancel": ("reason", "Why? > "),
+        }
+        if action not in questions:
+            return {}
+        name, question = questions[action]
+        said = await ask(question)
+        if said is None:
+            return None
+        return {name: plan_in(Path(said.strip())) if name == "plan" else said.strip()}
+
+    async def _line(self, run_id: str, interaction: str, question: str) -> str | None:
+        """Return a line typed here, or None when the request was answered elsewhere before.
+
+        Raises `WaitingForPerson` at the end of input.
+        """
+        sys.stderr.write(clean(question))
+        sys.stderr.flush()
+        lines: list[bytes] = []
+
+        async with anyio.create_task_group() as group:
+
+            async def typed() -> None:
+                await anyio.wait_readable(sys.stdin)
+                # A terminal gives a whole line at a time, and nothing at the end of input.
+                lines.append(os.read(sys.stdin.fileno(), 65536))
+                group.cancel_scope.cancel()
+
+            async def elsewhere() -> None:
+                await wait_for_answer(self._desk, run_id, interaction)
+                group.cancel_scope.cancel()
+
+            group.start_soon(typed)
+            group.start_soon(elsewhere)
+        if not lines:
+            sys.stderr.write("\n")
+            return None
+        if not lines[0]:
+            sys.stderr.write("\n")
+            raise WaitingForPerson(f"run {run_id!r} waits for a review of its plan ({interaction})")
+        return lines[0].decode(errors="replace").rstrip("\r\n")
+
+
+def plan_json(run: Run) -> str:
+    """Return the run's plan as the JSON text that `replace` takes."""
+    return json.dumps(plan_fields(run), ensure_ascii=False, indent=2)

@@ -1,0 +1,180 @@
+"""What can be shown of a run, as plain values, from its projection and the archive alone."""
+
+from datetime import datetime
+from typing import Any
+
+from flows.runs import RunResult, read_result
+from flows.wiring import Desk
+from state.projection import Run
+from state.research_events import ArtifactRole
+from state.research_projection import Research
+
+Facts = dict[str, Any]
+
+
+def run_line(run: Run) -> Facts:
+    """Return a run in a few values, for a list of runs."""
+    research = run.research
+    return {
+        "run_id": run.run_id,
+        "status": run.status,
+        "answer_status": run.answer_status,
+        "coverage": round(research.coverage, 4) if research else 0.0,
+        "stop_reason": run.stop_reason,
+        "question": research.started.objective if research else "",
+        "queued_at": run.queued_at,
+        "updated_at": run.updated_at,
+    }
+
+
+def describe(desk: Desk, run: Run) -> Facts:
+    """Return all there is to show of `run`."""
+    result = read_result(desk, run.run_id)
+    holder = desk.ledger.holder(run.run_id)
+    facts: Facts = {
+        **run_line(run),
+        "kind": run.kind,
+        "code": run.code,
+        "reason": result.reason,
+        "attempt": run.attempt,
+        "retry_of": run.retry_of.run_id if run.retry_of else None,
+        "requested_by": run.requested_by,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "duration_s": result.duration_s,
+        "executed_by": {"pid": holder.pid, "host": holder.host} if holder else None,
+        "usage": result.usage,
+        "limits": run.limits.model_dump(exclude_none=True),
+        "steps": _steps(run),
+        "stages": _stages(run),
+        "reviews": _reviews(run),
+        "withheld": dict(run.withheld),
+        "position": run.position,
+        "head_hash": run.head_hash,
+        "report": result.report,
+    }
+    if run.research is not None:
+        facts |= _research(run.research, result)
+    return facts
+
+
+def _steps(run: Run) -> dict[str, int]:
+    counts = dict.fromkeys(("settled", "failed", "reserved"), 0)
+    for effect in run.effects.values():
+        counts[effect.state] += 1
+    return counts
+
+
+def _stages(run: Run) -> list[Facts]:
+    return [
+        {
+            "stage": stage.stage,
+            "started_at": stage.started_at,
+            "completed_at": stage.completed_at,
+            "duration_s": _seconds(stage.started_at, stage.completed_at),
+        }
+        for stage in run.stages
+    ]
+
+
+def _seconds(start: str, end: str | None) -> float | None:
+    if end is None:
+        return None
+    took = datetime.fromisoformat(end) - datetime.fromisoformat(start)
+    return round(took.total_seconds(), 3)
+
+
+def _reviews(run: Run) -> list[Facts]:
+    return [
+        {
+            "interaction_id": review.interaction_id,
+            "plan_version": review.version,
+            "requested_at": review.requested_at,
+            "answered_at": review.answered_at,
+            "action": review.answer.action if review.answer else None,
+            "by": review.answer.by if review.answer else None,
+        }
+        for review in run.reviews
+    ]
+
+
+def _research(research: Research, result: RunResult) -> Facts:
+    request = research.started.request
+    return {
+        "scope": request.scope,
+        "profile": request.profile,
+        "sources_asked": list(request.sources),
+        "stage": research.stage,
+        "rounds": len(research.schedules),
+        "plan": _plan(research),
+        "subquestions": _rows(research),
+        "conflicts": [conflict.difference for conflict in research.conflicts],
+        "blockers": dict(research.blockers),
+        "sources": _sources(research),
+        "claims": result.claims,
+        "citations": len(result.citations),
+    }
+
+
+def _plan(research: Research) -> Facts | None:
+    plan = research.plan
+    if plan is None:
+        return None
+    return {"version": plan.version, "goal": plan.goal, "clarification": plan.clarification}
+
+
+def _rows(research: Research) -> list[Facts]:
+    rows = {row.subquestion_id: row for row in research.rows}
+    planned = research.plan.subquestions if research.plan else ()
+    return [
+        {
+            "id": part.id,
+            "question": part.question,
+            "coverage": str(rows[part.id].coverage) if part.id in rows else "open",
+            "quotes": len(rows[part.id].evidence_ids) if part.id in rows else 0,
+            "gap": rows[part.id].gap if part.id in rows else "",
+        }
+        for part in planned
+    ]
+
+
+def _sources(research: Research) -> list[Facts]:
+    """Return what became of everything that was found: cited, quoted, read, skipped or left out."""
+    cited = {
+        research.evidence[id_].quote.source_id
+        for claim in research.claims.values()
+        for id_ in claim.evidence_ids
+    }
+    quoted = {event.quote.source_id for event in research.evidence.values()}
+    shown = [
+        {
+            "locator": source.locator,
+            "disposition": "cited"
+            if source.artifact_id in cited
+            else "quoted"
+            if source.artifact_id in quoted
+            else "read",
+            "artifact_id": source.artifact_id,
+            "content_hash": source.content_hash,
+            "size": source.size,
+        }
+        for source in research.of_role(ArtifactRole.SOURCE)
+    ]
+    shown += [
+        {
+            "locator": skipped.locator,
+            "disposition": "skipped",
+            "stage": skipped.stage,
+            "code": skipped.code,
+            "reason": skipped.reason,
+        }
+        for skipped in research.skipped
+    ]
+    met = {entry["locator"] for entry in shown}
+    omitted = dict.fromkeys(
+        locator
+        for number in sorted(research.readings)
+        for locator in research.readings[number].omitted
+        if locator not in met
+    )
+    return shown + [{"locator": locator, "disposition": "not read"} for locator in omitted]
