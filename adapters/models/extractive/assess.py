@@ -158,9 +158,5 @@ def _row(
     uncovered = reached.uncovered or tuple(t for t in need.terms if t.weight >= 1) or need.terms
     known = [*(item.candidate for item in finding.chosen), *pool]
     query = next_query(known, need, uncovered, asked)
-    gap = (
-        tell_alone(need, items)
-        if reached.is_covered
-        else tell_gap(need, reached, items, pool, round_=given.round)
-    )
+    gap = tell_alone(need, items) if reached.is_covered else tell_gap(need, reached, items, pool)
     return CoverageRow(need.subquestion.id, Coverage.GAP, ids, gap, query)

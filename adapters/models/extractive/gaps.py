@@ -14,25 +14,17 @@ _NAMED = 6
 
 
 def tell_gap(
-    need: Need,
-    reached: Reach,
-    quotes: Sequence[Selected],
-    pool: Sequence[Candidate],
-    *,
-    round_: int,
+    need: Need, reached: Reach, quotes: Sequence[Selected], pool: Sequence[Candidate]
 ) -> str:
-    """Return a sentence that says what is missing for `need`, naming the words not covered.
-
-    `pool` is what round `round_` read: of earlier rounds' text only the quotes are known.
-    """
+    """Return a sentence that says what is missing for `need`, naming the words not covered."""
     question = _asked(need)
     if not pool:
-        return f"No source read answers {question}: round {round_} found nothing to read."
+        return f"No source read answers {question}: nothing was found to read."
     if not quotes:
         absent = unmentioned(need, pool)
         if absent:
-            last = f"{_listed(absent)} not found in what round {round_} read"
-            return f"No source read answers {question}: {last}."
+            words = _listed(absent)
+            return f"No source read answers {question}: {words} not found in the passages assessed."
         return f"No source read answers {question}: no passage brings its words together."
     if reached.lacks_answer and need.expected is not Expected.OPEN:
         also = f", nor anything on {_listed(reached.uncovered)}" if reached.uncovered else ""
