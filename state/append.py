@@ -213,6 +213,9 @@ class RunAppender(Generic[S]):
             self._retired = True
             self._close_files()
 
+    def __del__(self) -> None:
+        self._close_files()
+
     def _close_files(self) -> None:
         self._lock.close()
         if self._writer is not None:

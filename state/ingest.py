@@ -13,7 +13,16 @@ import duckdb
 
 from state.durable import explained
 from state.errors import CorruptLedger, StorageError
-from state.journal import APPEND_LOCK, JOURNAL, START, Cursor, folder_name, read_bytes, scan
+from state.journal import (
+    APPEND_LOCK,
+    JOURNAL,
+    START,
+    Cursor,
+    folder_name,
+    read_bytes,
+    recorded_run_id,
+    scan,
+)
 from state.ledger import SyncReport
 from state.locks import FileLock
 from state.values.ids import sha256_hex
@@ -151,7 +160,7 @@ class _Intake:
     def batches(self) -> Iterator[_Batch]:
         try:
             self._seen = _settled(self._folder)
-            if self._seen[0] == self._end.offset:
+            if self._seen[0] <= self._end.offset:
                 self._check_again()
             while self._end.offset < self._seen[0]:
                 batch = self._next()
@@ -161,6 +170,7 @@ class _Intake:
                 yield batch
         except CorruptLedger as error:
             self._trouble = error.message
+            self._run_id = self._run_id or recorded_run_id(self._folder) or self._folder.name
         except StorageError as error:
             self._trouble, self._seen = error.message, (-1, -1)  # look again next time
 
@@ -192,8 +202,8 @@ class _Intake:
     def _check_again(self) -> None:
         """Read a journal whole that was touched and is no longer: it may be another one."""
         cursor = START
-        while cursor.offset < self._end.offset:
-            stop = min(self._end.offset, cursor.offset + _CHUNK)
+        while cursor.offset < self._seen[0]:
+            stop = min(self._seen[0], cursor.offset + _CHUNK)
             found = scan(read_bytes(self._folder, cursor, stop), cursor, self._folder)
             if found.end == cursor:
                 break
