@@ -47,6 +47,11 @@ TOKEN = "sk-" + "a1B2c3D4e5F6"
 BEGAN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
+def just(name: str, value: Any) -> dict[str, Any]:
+    """Return the one field `name`, to be given as a keyword."""
+    return {name: value}
+
+
 class History:
     """A run and the lines that made it; folds as the ledger does, without a disk."""
 
