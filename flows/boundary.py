@@ -42,7 +42,8 @@ def boundary(context: typer.Context) -> Iterator[None]:
     try:
         yield
     except AssayError as error:
-        _fail(context, error.code, error.message, _code_of(error))
+        reason = getattr(error, "reason", None)
+        _fail(context, error.code, error.message, _code_of(error), reason=reason)
     except KeyboardInterrupt:
         _fail(context, "INTERRUPTED", "interrupted", CTRL_C)
     except BrokenPipeError:
@@ -52,7 +53,13 @@ def boundary(context: typer.Context) -> Iterator[None]:
     except Exception as error:
         if _is_of_the_parser(error):
             raise
-        _fail(context, "INTERNAL", _unexpected(error), FAILED)
+        _fail(context, "INTERNAL", _explain(error), FAILED)
+
+
+def unexpected(error: Exception) -> int:
+    """Say that `error` came from outside of a command, and return the exit code for it."""
+    talk(f"assay: {_explain(error)}")
+    return FAILED
 
 
 def _is_of_the_parser(error: Exception) -> bool:
@@ -65,15 +72,18 @@ def _code_of(error: AssayError) -> int:
     return REFUSED if refused and error.code not in _BROKEN else FAILED
 
 
-def _fail(context: typer.Context, code: str, message: str, exit_with: int) -> NoReturn:
+def _fail(
+    context: typer.Context, code: str, message: str, exit_with: int, *, reason: str | None = None
+) -> NoReturn:
     if context.meta.get(JSON):
-        out_json({"error": {"code": code, "message": message}})
+        why = {"reason": reason} if reason else {}
+        out_json({"error": {"code": code, "message": message, **why}})
     else:
         talk(f"assay: {message}")
     raise typer.Exit(exit_with) from None
 
 
-def _unexpected(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     said = f"unexpected {type(error).__name__}: {error}"
     log = _write_log(error)
     return f"{said} (details in {log})" if log else said

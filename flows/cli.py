@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from flows.boundary import boundary
+from flows.boundary import boundary, unexpected
 from flows.commands import keeping, ledgering, looking, reviewing, running, verifying
 
 
@@ -53,9 +53,14 @@ app.add_typer(policy, name="policy")
 
 def _version(value: bool) -> None:
     if value:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        sys.stdout.write(f"assay {version('assay-research')}\n")
+        from flows.terminal import out
+
+        try:
+            out(f"assay {version('assay-research')}")
+        except PackageNotFoundError:
+            out("assay, run from its sources")
         raise typer.Exit
 
 
@@ -70,5 +75,8 @@ def assay(
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; whatever is raised, no traceback reaches the terminal."""
+    try:
+        app()
+    except Exception as error:  # noqa: BLE001 - the last boundary
+        sys.exit(unexpected(error))

@@ -18,6 +18,7 @@ from state.values.evidence import Coverage
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
+    from rich.spinner import Spinner
 
 
 class Progress(Protocol):
@@ -75,8 +76,9 @@ class Lines(Silent):
 class LiveLine(Silent):
     """Keeps a line about the present and one about the whole at the bottom of the terminal."""
 
-    def __init__(self, live: "Live") -> None:
-        self._live = live
+    def __init__(self) -> None:
+        self._live: Live | None = None
+        self._spinner: Spinner | None = None
         self._began = time.monotonic()
         self._activity = "starting"
         self._standing = ""
@@ -87,9 +89,10 @@ class LiveLine(Silent):
         from rich.table import Table
         from rich.text import Text
 
+        self._spinner = self._spinner or Spinner("dots", style="cyan")
+
         lines = Table.grid(padding=(0, 1))
         elapsed = f"{time.monotonic() - self._began:5.1f} s"
-        self._spinner = getattr(self, "_spinner", None) or Spinner("dots", style="cyan")
         head = Text.assemble((clean(self._activity), "bold"), "  ", (elapsed, "dim"))
         lines.add_row(self._spinner, head)
         if self._standing:
@@ -109,11 +112,24 @@ class LiveLine(Silent):
     @contextmanager
     def hidden(self) -> Iterator[None]:
         """Stop drawing for the block."""
-        self._live.stop()
+        self.stop()
         try:
             yield
         finally:
-            self._live.start()
+            self.start()
+
+    def start(self) -> None:
+        """Begin to draw, below whatever is on the terminal."""
+        from rich.live import Live
+
+        # A new one each time: it would move up over what was written since.
+        self._live = Live(self, console=console(sys.stderr), transient=True, refresh_per_second=8)
+        self._live.start()
+
+    def stop(self) -> None:
+        """Stop drawing and leave no trace."""
+        if self._live is not None:
+            self._live.stop()
 
 
 @contextmanager
@@ -124,13 +140,12 @@ def shown_progress(*, quiet: bool) -> Iterator[Progress]:
     elif not is_terminal(sys.stderr):
         yield Lines()
     else:
-        from rich.live import Live
-
-        live = Live(console=console(sys.stderr), transient=True, refresh_per_second=8)
-        line = LiveLine(live)
-        live.update(line)
-        with live:
+        line = LiveLine()
+        line.start()
+        try:
             yield line
+        finally:
+            line.stop()
 
 
 # ---- what is told

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from flows.wiring import Desk, at_desk, open_desk
 from state.envelope import Refs
-from state.errors import LeaseHeld, Refused
+from state.errors import LeaseHeld, Refused, Withheld
 from state.events import (
     Ancestor,
     Event,
@@ -58,7 +58,7 @@ class RunResult:
     """What a run came to. `coverage` is the share of subquestions covered, 0 to 1.
 
     `claims` and `citations` are those of the report, `report` maps file names to paths; all empty
-    before the report is sealed.
+    before the report is sealed. `clarification` is the question that has to be put back, or ''.
     """
 
     run_id: str
@@ -73,6 +73,7 @@ class RunResult:
     duration_s: float = 0.0
     code: str = ""
     reason: str = ""
+    clarification: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the result for programs."""
@@ -111,6 +112,8 @@ def compose_request(
     Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when the question is
     empty, a source is missing or unreadable, or a limit is outside its scope's range.
     """
+    if not question.strip():
+        raise InvalidRequest("the question is empty; say in quotes what to find out")
     paths = [_source(Path(source)) for source in sources]
     if not paths:
         raise InvalidRequest("name at least one folder or file to research, with --sources")
@@ -130,7 +133,9 @@ def _source(path: Path) -> str:
         return str(path.expanduser().resolve(strict=True))
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidRequest(f"source {str(path)!r}: {reason}") from error
+        raise InvalidRequest(
+            f"source {str(path)!r}: {reason}; name a folder or a file that is there"
+        ) from error
 
 
 def submit(desk: Desk, request: ResearchRequest) -> Run:
@@ -237,7 +242,10 @@ def existing_run(desk: Desk, run_id: str) -> Run:
 
 
 def republish(desk: Desk, run: Run) -> RunResult:
-    """Authorise a completed run again and put its report back where it belongs."""
+    """Authorise a completed run again and put its report back where it belongs.
+
+    Raises `Withheld` when the report was forgotten on purpose.
+    """
     from flows.writing import write_manifest
     from tasks.publish import PublishInput, publish_files
 
@@ -247,6 +255,9 @@ def republish(desk: Desk, run: Run) -> RunResult:
             (artifact.name, artifact.content_hash)
             for artifact in run.research.of_role(ArtifactRole.REPORT)
         )
+        for _, body_hash in files:
+            if reason := run.withheld.get(body_hash):
+                raise Withheld(f"the report of run {run.run_id!r} is withheld: {reason}")
         if files:
             publish_files(PublishInput(str(desk.reports / run.run_id), files), desk.artifacts)
             write_manifest(desk.reports, run)
@@ -320,7 +331,7 @@ def read_result(desk: Desk, run_id: str) -> RunResult:
     report: dict[str, str] = {}
     if research and research.completed:
         for artifact in research.of_role(ArtifactRole.REPORT):
-            if artifact.name == "report.json":
+            if artifact.name == "report.json" and artifact.content_hash not in run.withheld:
                 content = json.loads(desk.artifacts.get(artifact.content_hash))["content"]
             report[artifact.name] = str(desk.reports / run_id / artifact.name)
         report["manifest.json"] = str(desk.reports / run_id / "manifest.json")
@@ -338,6 +349,7 @@ def read_result(desk: Desk, run_id: str) -> RunResult:
         duration_s=_duration(run),
         code=run.code,
         reason=run.cancel_reason or run.reason if run.status != "completed" else "",
+        clarification=research.plan.clarification if research and research.plan else "",
     )
 
 

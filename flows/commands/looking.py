@@ -109,7 +109,7 @@ def _print(facts: dict[str, Any]) -> None:
             "retry of": facts["retry_of"],
             "asked by": f"{facts['requested_by']} at {facts['queued_at']}",
             "took": f"{facts['duration_s']:.1f} s",
-            "used": ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in usage.items()),
+            "used": ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in usage.items()),
             "steps": ", ".join(f"{n} {state}" for state, n in facts["steps"].items() if n),
             "report": facts["report"].get("report.md"),
         }

@@ -63,17 +63,22 @@ def _answer(
     opened: "Desk", run_id: str, action: Action, fields: dict[str, Any], *, json: bool
 ) -> None:
     from flows.answering import answer_review
+    from flows.runs import cancel
     from flows.terminal import out, out_json
 
-    run = answer_review(opened, run_id, action, **fields)
+    answered = answer_review(opened, run_id, action, **fields).reviews[-1]
     executed = opened.ledger.holder(run_id) is not None
-    answered = run.reviews[-1]
+    if action == "cancel" and not executed:
+        cancel(opened, run_id, fields["reason"])
+    run = opened.ledger.project(run_id)
     if json:
         facts = {"run_id": run_id, "interaction_id": answered.interaction_id, "action": action}
         out_json({**facts, "status": run.status, "executed": executed})
     else:
         out(f"{answered.interaction_id}: {action}, recorded")
-        if not executed:
+        if run.is_terminal:
+            out(f"run {run_id} is {run.status}")
+        elif not executed:
             out(f"go on with: assay resume {run_id}")
 
 

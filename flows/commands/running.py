@@ -34,7 +34,7 @@ Kind = Literal["market", "industry", "academic", "competitive", "policy"]
 StopPoint = Literal["plan", "round", "report"]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out, in quotes.")]
 MoreSources = Annotated[
-    list[Path] | None, typer.Argument(metavar="[SOURCES]...", help="More folders or files.")
+    list[Path] | None, typer.Argument(metavar="SOURCES", help="More folders or files.")
 ]
 Sources = Annotated[
     list[Path] | None,

@@ -89,9 +89,8 @@ def show_result(
 
     if json:
         shown = result.as_json()
-        if result.status == "completed":
-            shown = {name: shown[name] for name in shown if name not in ("code", "reason")}
-        out_json(shown)
+        unsaid = ("code", "reason") if result.status == "completed" else ()
+        out_json({name: value for name, value in shown.items() if name not in unsaid})
     else:
         if text := _body(opened, result):
             out(text.rstrip("\n"))
@@ -109,7 +108,7 @@ def _body(opened: "Desk", result: "RunResult") -> str:
     for artifact in research.of_role(ArtifactRole.REPORT):
         if artifact.name == "report.md":
             return opened.artifacts.read_text(artifact.content_hash)
-    return research.plan.clarification if research.plan else ""
+    return result.clarification
 
 
 def _remark(result: "RunResult") -> str:
