@@ -116,7 +116,7 @@ class Follower(Generic[S]):
     def advance(self, lines: Sequence[Line], end: Cursor, state: S) -> None:
         """Take over what was just written here and is durable."""
         self.state, self.end, self.acknowledged = state, end, end
-        self.last = end.offset - len(lines[-1].encode())
+        self.last = end.offset - lines[-1].size
 
     def _continues(self, inode: int, size: int, found: bytes) -> bool:
         if inode != self._inode or size < self.end.offset:
@@ -145,7 +145,7 @@ class Follower(Generic[S]):
                 ) from error
         self.state, self.end, self.torn = state, found.end, found.torn
         if found.lines:
-            self.last = found.end.offset - len(found.lines[-1].encode())
+            self.last = found.end.offset - found.lines[-1].size
 
 
 class RunAppender(Generic[S]):
@@ -183,9 +183,9 @@ class RunAppender(Generic[S]):
         self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
     ) -> Receipt[S]:
         """See `Ledger.append`."""
-        drafts = [normalise(draft) for draft in drafts]
+        bodies = [normalise(draft) for draft in drafts]
         if self._writer is None and not self._folder.is_dir():
-            self._compose(drafts, epoch, expected_position)  # refuse before anything is created
+            self._compose(bodies, epoch, expected_position)  # refuse before anything is created
             create_private_folder(self._folder)
         if not self._mutex.acquire(timeout=self._timeout):
             raise busy(f"run {self._run_id!r}", self._timeout)
@@ -193,7 +193,7 @@ class RunAppender(Generic[S]):
             if not self._lock.acquire(timeout=self._timeout):
                 raise busy(f"run {self._run_id!r}", self._timeout)
             try:
-                return self._append(drafts, epoch, expected_position)
+                return self._append(bodies, epoch, expected_position)
             finally:
                 self._lock.release()
         finally:
@@ -223,7 +223,7 @@ class RunAppender(Generic[S]):
             self._writer = None
 
     def _append(
-        self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
+        self, drafts: Sequence[tuple[Draft, str]], epoch: int | None, expected_position: int | None
     ) -> Receipt[S]:
         follower = self._follower
         writer = self._writer
@@ -246,7 +246,7 @@ class RunAppender(Generic[S]):
         return Receipt(tuple(lines), follower.end.position, state)
 
     def _compose(
-        self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
+        self, drafts: Sequence[tuple[Draft, str]], epoch: int | None, expected_position: int | None
     ) -> tuple[list[Line], S]:
         """Return the lines that record `drafts` and the state after them. Writes nothing."""
         state, position, previous = (
@@ -260,7 +260,7 @@ class RunAppender(Generic[S]):
                 "this driver must stop"
             )
         lines: list[Line] = []
-        for draft in drafts:
+        for draft, body in drafts:
             if self._fold.replay(state, draft):
                 continue
             if not lines and expected_position is not None and expected_position != position:
@@ -268,13 +268,13 @@ class RunAppender(Generic[S]):
                     f"run {self._run_id!r} is at position {position}, not {expected_position}; "
                     "read it again, then decide again"
                 )
-            line = self._seal(draft, position + 1, previous)
+            line = self._seal(draft, body, position + 1, previous)
             state = self._fold.evolve(state, line.envelope, line.hash)
             position, previous = position + 1, line.hash
             lines.append(line)
         return lines, state
 
-    def _seal(self, draft: Draft, position: int, previous: str) -> Line:
+    def _seal(self, draft: Draft, body: str, position: int, previous: str) -> Line:
         line = seal(
             Envelope(
                 event_id=self._hooks.new_id(),
@@ -286,7 +286,8 @@ class RunAppender(Generic[S]):
                 previous_hash=previous,
                 refs=draft.refs,
                 body=draft.body,
-            )
+            ),
+            body,
         )
         if len(line.json) > MAX_EVENT_BYTES:
             raise InvalidRequest(

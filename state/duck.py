@@ -107,10 +107,10 @@ class DuckFile:
         is_new = not target.exists()
         with self._connected(target, f"STORAGE_VERSION '{STORAGE_VERSION}'", "2GB") as connection:
             target.chmod(0o600)
-            connection.execute("BEGIN")
             if is_new or not _has_schema(connection):
-                connection.execute(SCHEMA)
+                connection.execute(f"BEGIN; {SCHEMA} COMMIT")
             _refresh_views(connection)
+            connection.execute("BEGIN")
             yield connection
             connection.execute("COMMIT")
 
@@ -167,6 +167,15 @@ def damage_explained(path: Path) -> Iterator[None]:
         if "read-only" in text and "cannot open" in text:
             raise StorageError(f"{path}: {error}") from error
         raise damaged(path, error) from error
+    except duckdb.Error as error:
+        if is_damage(error):
+            raise damaged(path, error) from error
+        raise
+
+
+def is_damage(error: duckdb.Error) -> bool:
+    """Tell whether DuckDB complains about its file rather than about the SQL."""
+    return isinstance(error, (*_DAMAGE, duckdb.IOException)) or "Corrupt database" in str(error)
 
 
 def damaged(path: Path, error: object) -> CorruptLedger:
@@ -201,7 +210,11 @@ def _has_schema(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 def _refresh_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the views again when their text changed: `views/NAME.sql` holds the SELECT of NAME."""
+    """Make the views again when their text changed: `views/NAME.sql` holds the SELECT of NAME.
+
+    Not in one transaction, which a view that has to wait for another would end. When this is cut
+    off the hash is still the old one, and the next writer does it again.
+    """
     if current_views(connection):
         return
     old = connection.execute(

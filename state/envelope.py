@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from json.encoder import encode_basestring
 from typing import Any
 
 from state.errors import CorruptLedger
@@ -67,25 +68,23 @@ class Envelope:
 
     def spell(self) -> str:
         """Return the canonical JSON that is hashed and written."""
+        return self.spell_around(canonical_json(self.body))
+
+    def spell_around(self, body: str) -> str:
+        """Return `spell()`, given the canonical JSON of the body."""
         refs = self.refs
-        return canonical_json(
-            {
-                "body": self.body,
-                "event_id": self.event_id,
-                "position": self.position,
-                "previous_hash": self.previous_hash,
-                "refs": {
-                    "call_id": refs.call_id,
-                    "flow_run_id": refs.flow_run_id,
-                    "task_run_id": refs.task_run_id,
-                    "turn_id": refs.turn_id,
-                },
-                "run_id": self.run_id,
-                "schema_version": self.schema_version,
-                "time": self.time,
-                "type": self.type,
-            }
+        return (
+            f'{{"body":{body},"event_id":{_quote(self.event_id)},"position":{self.position},'
+            f'"previous_hash":{_quote(self.previous_hash)},"refs":{{'
+            f'"call_id":{_quote(refs.call_id)},"flow_run_id":{_quote(refs.flow_run_id)},'
+            f'"task_run_id":{_quote(refs.task_run_id)},"turn_id":{_quote(refs.turn_id)}}},'
+            f'"run_id":{_quote(self.run_id)},"schema_version":{self.schema_version},'
+            f'"time":{_quote(self.time)},"type":{_quote(self.type)}}}'
         )
+
+
+def _quote(text: str | None) -> str:
+    return "null" if text is None else encode_basestring(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,31 +95,43 @@ class Line:
     json: str
     envelope: Envelope
 
+    @property
+    def size(self) -> int:
+        """The length of the journal line in bytes, newline included."""
+        text = self.json
+        return len(self.hash) + 2 + len(text if text.isascii() else text.encode())
+
     def encode(self) -> bytes:
         """Return the journal line, newline included."""
         return f"{self.hash}\t{self.json}\n".encode()
 
 
-def seal(envelope: Envelope) -> Line:
-    """Return the line that records `envelope`. Raises `InvalidRequest` for what is not Unicode."""
-    text = envelope.spell()
+def seal(envelope: Envelope, body: str | None = None) -> Line:
+    """Return the line that records `envelope`; `body` is its body's canonical JSON, if known.
+
+    Raises `InvalidRequest` for what is not Unicode.
+    """
+    text = envelope.spell() if body is None else envelope.spell_around(body)
     try:
         return Line(sha256_hex(text), text, envelope)
     except UnicodeEncodeError as error:
-        raise InvalidRequest(f"a {envelope.type} event is not Unicode text: {error}") from error
+        raise InvalidRequest(
+            f"an event of type {envelope.type!r} is not Unicode text: {error}"
+        ) from error
 
 
-def normalise(draft: Draft) -> Draft:
-    """Return `draft` as it will be read back (a tuple, say, becomes a list).
+def normalise(draft: Draft) -> tuple[Draft, str]:
+    """Return `draft` as it will be read back (a tuple becomes a list), and its body's spelling.
 
     Raises `InvalidRequest` when its body is not JSON.
     """
     try:
         text = canonical_json(draft.body)
-        text.encode()
-        return Draft(draft.type, json.loads(text), draft.refs)
+        return Draft(draft.type, json.loads(text), draft.refs), text
     except (ValueError, TypeError, RecursionError) as error:
-        raise InvalidRequest(f"the body of a {draft.type} event is not JSON: {error}") from error
+        raise InvalidRequest(
+            f"the body of an event of type {draft.type!r} is not JSON: {error}"
+        ) from error
 
 
 def parse_line(data: bytes) -> Line:

@@ -22,6 +22,7 @@ class FileLock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._name = str(path)
         self._fd = -1
         self._inode = -1
 
@@ -56,7 +57,7 @@ class FileLock:
 
     def _is_current(self) -> bool:
         try:
-            return self.path.stat().st_ino == self._inode
+            return os.stat(self._name).st_ino == self._inode  # noqa: PTH116 - on every append
         except FileNotFoundError:
             return False
 

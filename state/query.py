@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from state.duck import is_damage
 from state.ledger import Table
 from state.values.errors import InvalidRequest
 
@@ -100,13 +101,13 @@ def _functions(tree: object) -> Iterator[str]:
 def _explained() -> Iterator[None]:
     try:
         yield
-    except duckdb.OutOfMemoryException as error:
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
         raise InvalidRequest(
             f"the query needs more than {MEMORY} of memory; narrow it with WHERE or LIMIT"
         ) from error
-    except (duckdb.IOException, duckdb.InternalException, duckdb.FatalException):
-        raise  # the file, not the query
     except (duckdb.Error, RecursionError, OverflowError, ValueError, TypeError) as error:
+        if isinstance(error, duckdb.Error) and is_damage(error):
+            raise
         text = re.sub(r"\s+", " ", str(error)).strip()
         raise InvalidRequest(f"the query was refused: {text}") from error
 
@@ -126,8 +127,6 @@ def _limited(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[
     timer.start()
     try:
         yield
-    except InvalidRequest:
-        raise
     except duckdb.InterruptException as error:
         if not state["stopped"]:
             raise

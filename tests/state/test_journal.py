@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from hypothesis import strategies as st
 
 from state.append import Follower, Hooks, RunAppender
 from state.durable import sync_file
-from state.envelope import Draft, Line, Refs
+from state.envelope import Draft, Envelope, Line, Refs, normalise
 from state.errors import Conflict, CorruptLedger, Fenced, Refused, StorageError
 from state.journal import JOURNAL, START, Notice, read_journal, run_folder, scan
 from state.locks import FileLock
 from state.values.errors import InvalidRequest
+from state.values.ids import canonical_json
 from tests.state.counter import Counter, CounterFold, added, leased
 
 RUN = "run-1"
@@ -120,7 +122,7 @@ def test_an_event_that_is_refused_leaves_nothing(desk: Desk) -> None:
 
 @pytest.mark.parametrize("body", [{"x": float("nan")}, {"x": {1, 2}}, {"x": "\ud800"}])
 def test_a_body_that_is_not_json_is_refused_with_its_reason(desk: Desk, body: object) -> None:
-    with pytest.raises(InvalidRequest, match="not JSON"):
+    with pytest.raises(InvalidRequest, match="not JSON|not Unicode"):
         desk.open().append([Draft("added", body)], None, None)  # type: ignore[arg-type] # the case
 
 
@@ -380,7 +382,7 @@ def _lines(folder: Path, drafts: list[Draft]) -> list[Line]:
     appender = RunAppender(
         home, RUN, CounterFold(), Hooks(), ingested=lambda: 0, notify=print, timeout=5
     )
-    return list(appender._compose(drafts, None, None)[0])
+    return list(appender._compose([normalise(draft) for draft in drafts], None, None)[0])
 
 
 @given(_events, st.data())
@@ -402,3 +404,14 @@ def test_reading_in_two_steps_gives_what_was_written(
     assert [*first.lines, *second.lines] == lines
     assert first.torn == content[first.end.offset : cut]
     assert [line.envelope.body["body"] for line in lines] == [body for _, body in events]
+
+
+_texts = st.text(max_size=8)
+
+
+_refs = st.builds(Refs, *[st.none() | _texts] * 4)
+
+
+@given(st.builds(Envelope, refs=_refs, body=st.dictionaries(_texts, _texts)))
+def test_an_envelope_is_spelled_as_canonical_json(envelope: Envelope) -> None:
+    assert envelope.spell() == canonical_json(asdict(envelope))

@@ -250,7 +250,7 @@ def test_a_query_is_stopped_in_time(store: LocalStore) -> None:
     began = time.monotonic()
 
     with pytest.raises(InvalidRequest, match=r"longer than 0\.3 s"):
-        ledger.query("SELECT count(*) FROM range(100000000000) t(n) WHERE hash(n) % 7 = 9")
+        ledger.query("SELECT count(*) FROM range(100000000000) t(n) WHERE hash(n) % 7 = 3")
     assert time.monotonic() - began < 5
 
 
