@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from uuid import uuid4
 
 from state.durable import create_private_folder, sync_file
-from state.envelope import SCHEMA_VERSION, Draft, Envelope, Line, normalise, seal, utc_text
+from state.envelope import SCHEMA_VERSION, Draft, Envelope, Line, seal, spell_body, utc_text
 from state.errors import Conflict, CorruptLedger, Fenced, Refused
 from state.journal import (
     APPEND_LOCK,
@@ -183,7 +183,7 @@ class RunAppender(Generic[S]):
         self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
     ) -> Receipt[S]:
         """See `Ledger.append`."""
-        bodies = [normalise(draft) for draft in drafts]
+        bodies = [spell_body(draft) for draft in drafts]
         if self._writer is None and not self._folder.is_dir():
             self._compose(bodies, epoch, expected_position)  # refuse before anything is created
             create_private_folder(self._folder)

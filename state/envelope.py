@@ -120,8 +120,13 @@ def seal(envelope: Envelope, body: str | None = None) -> Line:
         ) from error
 
 
-def normalise(draft: Draft) -> tuple[Draft, str]:
-    """Return `draft` as it will be read back (a tuple becomes a list), and its body's spelling.
+def normalise(draft: Draft) -> Draft:
+    """Return `draft` as it will be read back (a tuple becomes a list); see `spell_body`."""
+    return spell_body(draft)[0]
+
+
+def spell_body(draft: Draft) -> tuple[Draft, str]:
+    """Return `draft` as it will be read back, and the canonical JSON of its body.
 
     Raises `InvalidRequest` when its body is not JSON.
     """

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from state.append import Follower, Hooks, RunAppender
 from state.durable import sync_file
-from state.envelope import Draft, Envelope, Line, Refs, normalise
+from state.envelope import Draft, Envelope, Line, Refs, spell_body
 from state.errors import Conflict, CorruptLedger, Fenced, Refused, StorageError
 from state.journal import JOURNAL, START, Notice, read_journal, run_folder, scan
 from state.locks import FileLock
@@ -122,7 +122,7 @@ def test_an_event_that_is_refused_leaves_nothing(desk: Desk) -> None:
 
 @pytest.mark.parametrize("body", [{"x": float("nan")}, {"x": {1, 2}}, {"x": "\ud800"}])
 def test_a_body_that_is_not_json_is_refused_with_its_reason(desk: Desk, body: object) -> None:
-    with pytest.raises(InvalidRequest, match="not JSON|not Unicode"):
+    with pytest.raises(InvalidRequest, match=r"not JSON|not Unicode"):
         desk.open().append([Draft("added", body)], None, None)  # type: ignore[arg-type] # the case
 
 
@@ -382,7 +382,7 @@ def _lines(folder: Path, drafts: list[Draft]) -> list[Line]:
     appender = RunAppender(
         home, RUN, CounterFold(), Hooks(), ingested=lambda: 0, notify=print, timeout=5
     )
-    return list(appender._compose([normalise(draft) for draft in drafts], None, None)[0])
+    return list(appender._compose([spell_body(draft) for draft in drafts], None, None)[0])
 
 
 @given(_events, st.data())
