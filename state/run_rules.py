@@ -220,7 +220,9 @@ def _review(run: Run, event: ReviewRequested | ReviewAnswered | ReviewRefused, a
             if event.action != "cancel":
                 return replace(run, reviews=answered)
             return replace(
-                run, reviews=answered, cancel_reason=event.reason or "cancelled at the plan review"
+                run,
+                reviews=answered,
+                cancel_reason=run.cancel_reason or event.reason or "cancelled at the plan review",
             )
         case ReviewRefused():
             return run

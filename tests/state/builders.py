@@ -129,9 +129,9 @@ def leased(epoch: int = 1) -> RunLeased:
     return RunLeased(epoch=epoch, holder=Holder(pid=1, host="here"))
 
 
-def running(*, limits: Limits | None = None, **fields: Any) -> History:
+def running(*, caps: Limits | None = None, **fields: Any) -> History:
     """Return a run that is being worked on under lease 1; `fields` are those of its request."""
-    queue = queued(limits=limits or Limits())
+    queue = queued(limits=caps or Limits())
     return History().record(queue, research_started(**fields), leased(), RunStarted())
 
 
