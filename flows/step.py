@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -160,8 +161,8 @@ class Driver:
         if known.state == "failed":
             raise StepFailed(known.message, code=known.code)
         body = await anyio.to_thread.run_sync(self.desk.artifacts.get, known.outcome_hash)
-        adapter: TypeAdapter[T] = TypeAdapter(kind)
-        return adapter.validate_json(body)
+        outcome: T = _adapter(kind).validate_json(body)
+        return outcome
 
     async def record(self, turn: Turn, *events: Event) -> None:
         """Append `events` of this turn, each once however often this is called.
@@ -237,7 +238,7 @@ class Driver:
         self, call: "_Call", answer: Any, duration_ms: int
     ) -> EffectSettled | EffectFailed:
         if isinstance(answer, Answer):
-            body = TypeAdapter(call.kind).dump_json(answer.value)
+            body = _adapter(call.kind).dump_json(answer.value)
             return EffectSettled(
                 epoch=self.epoch,
                 verb=call.task.name,
@@ -349,7 +350,12 @@ def _first_leaf(raised: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _jsonable(given: object) -> Any:
-    return TypeAdapter(type(given)).dump_python(given, mode="json")
+    return _adapter(type(given)).dump_python(given, mode="json")
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def _event_call(turn: Turn, event: Event) -> str:

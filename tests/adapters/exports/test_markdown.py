@@ -73,7 +73,8 @@ def structure(markdown: str) -> list[str]:
 HOSTILE = [
     "as shown in [3]", "[text](http://evil.example)", "](http://evil.example)", "![x](y.png)",
     "`code` and ``more``", "<script>alert(1)</script>", "<http://evil.example>", "&lt;b&gt;",
-    "&#91;3]", "# heading", "a | b | c", "| - | - |", "- item", "+ item", "1. item", "7) item", "---", "===",
+    "&#91;3]", "# heading", "a | b | c", "| - | - |", "- item", "+ item", "1. item", "7) item",
+    "---", "===",
     "***", "> quoted", "    code", "~~~", "**bold** _em_ ~~gone~~", "\\[3\\]", "back\\", "[^1]",
     "[1]: http://evil.example", "$x$ and $$y$$", "a\n\n# heading\n- [x] done", "http://evil.example",
     "www.evil.example", "“quoted” — dash", "a  b\tc", "*", "_", "[", "]", "\\", "`", "1.", "-",
