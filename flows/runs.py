@@ -11,7 +11,7 @@ import getpass
 import json
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -202,7 +202,13 @@ def execute(
         isinstance(problem, BaseException) and not isinstance(problem, AssayError)
     ):
         raise problem
-    return read_result(desk, run_id)
+    result = read_result(desk, run_id)
+    if isinstance(problem, AssayError) and result.status == "running":
+        # Not even the interruption could be recorded, on a full disk say.
+        return replace(
+            result, status="interrupted", code=problem.code, reason=problem.message
+        )
+    return result
 
 
 async def _carry(run_id: str) -> object:
