@@ -161,7 +161,8 @@ class Driver:
         if known.state == "failed":
             raise StepFailed(known.message, code=known.code)
         body = await anyio.to_thread.run_sync(self.desk.artifacts.get, known.outcome_hash)
-        outcome: T = _adapter(kind).validate_json(body)
+        form: Any = kind
+        outcome: T = _adapter(form).validate_json(body)
         return outcome
 
     async def record(self, turn: Turn, *events: Event) -> None:
@@ -350,7 +351,8 @@ def _first_leaf(raised: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _jsonable(given: object) -> Any:
-    return _adapter(type(given)).dump_python(given, mode="json")
+    kind: Any = type(given)
+    return _adapter(kind).dump_python(given, mode="json")
 
 
 @cache
