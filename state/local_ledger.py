@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from state.append import Fold, Hooks, Receipt, RunAppender, S
-from state.duck import DuckFile, current_views, damage_explained
+from state.duck import DuckFile, current_views
 from state.durable import create_private_folder, explained, refuse_unsuitable, sync_folder
 from state.envelope import Draft, Line
 from state.errors import CorruptLedger, NotFound, StorageError
@@ -205,10 +205,10 @@ class LocalLedger(Generic[S]):
         if not self._duck.path.exists():
             return None
         with self._duck.gate(shared=True), self._duck.reading(memory=MEMORY) as connection:
-            with damage_explained(self._duck.path):
-                known = known_journals(connection)
-                is_current = current_views(connection) and not changed_journals(self.home, known)
-            if must_be_current and not is_current:
+            known = known_journals(connection)
+            if must_be_current and (
+                not current_views(connection) or changed_journals(self.home, known)
+            ):
                 return None
             table = answer(connection, sql, params, self._bounds)
         return Table(table.columns, table.types, table.rows, table.truncated, quarantined(known))
