@@ -1,0 +1,439 @@
+"""The command line with real runs, in real processes, on one real Prefect server."""
+
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.flows.command_line import NOTES, PROGRAM, QUESTION, CommandLine
+
+pytestmark = pytest.mark.xdist_group("command line")
+
+
+@pytest.fixture(scope="session")
+def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
+    """Give the command line with a server that all of these tests share."""
+    folder = tmp_path_factory.mktemp("assay")
+    notes = folder / "notes"
+    notes.mkdir()
+    for name, text in NOTES.items():
+        (notes / name).write_text(text)
+    line = CommandLine(folder / "home", notes)
+    yield line
+    line.look("down")
+
+
+@pytest.fixture(scope="session")
+def done(assay: CommandLine) -> str:
+    """Give the id of a run that was completed."""
+    assert assay.research("--run-id", "done", "--quiet").code == 0
+    return "done"
+
+
+def test_a_report_goes_to_stdout_and_talk_to_stderr(assay: CommandLine) -> None:
+    ran = assay.research("--run-id", "report")
+
+    assert ran.code == 0
+    assert ran.out.startswith("# How long are Meridian audit logs kept?\n")
+    assert "kept for 30 days" in ran.out
+    assert "round 1: reading" in ran.err
+    assert "assay verify report" in ran.err
+    published = (assay.home / "reports" / "report" / "report.md").read_text()
+    assert ran.out == published
+
+
+def test_the_same_run_again_shows_the_same_report(assay: CommandLine, done: str) -> None:
+    first = assay.research("--run-id", done, "--json")
+    again = assay.run("resume", done, "--json")
+
+    assert first.code == again.code == 0
+    assert first.json == again.json
+    assert first.json["answer_status"] == "answered"
+    assert Path(first.json["report"]["report.json"]).exists()
+    assert not {"code", "reason"} & first.json.keys()
+
+
+def test_another_request_under_the_same_id_is_refused(assay: CommandLine, done: str) -> None:
+    ran = assay.research("--run-id", done, question="What is Pavo?")
+
+    assert ran.code == 2
+    assert "another request" in ran.err
+
+
+def test_a_question_too_vague_is_asked_back(assay: CommandLine) -> None:
+    ran = assay.research("-q", "--json", question="What about it?")
+
+    assert ran.code == 5
+    assert ran.json["answer_status"] == "needs-clarification"
+    assert ran.json["clarification"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_leaves_a_run_that_can_be_resumed(
+    assay: CommandLine, number: signal.Signals, code: int
+) -> None:
+    run_id = f"signal-{number}"
+
+    ran = assay.signalled(
+        number, "planning", "research", QUESTION, "-s", str(assay.notes), "--run-id", run_id
+    )
+
+    assert ran.code == code
+    assert f"resume with: assay resume {run_id}" in ran.err
+    events = assay.look("watch", run_id, "--json").out.splitlines()
+    assert json.loads(events[-1])["type"] == "run_interrupted"
+    if number == signal.SIGINT:
+        assert assay.run("resume", run_id, "-q").code == 0
+        assert assay.look("verify", run_id).code == 0
+
+
+def test_a_run_whose_process_was_killed_shows_as_interrupted(assay: CommandLine) -> None:
+    ran = assay.signalled(
+        signal.SIGKILL, "planning", "research", QUESTION, "-s", str(assay.notes), "--run-id", "gone"
+    )
+
+    assert ran.code == -signal.SIGKILL
+    listed = assay.look("runs", "--status", "interrupted", "--json").json
+    assert "gone" in [run["run_id"] for run in listed]
+    assert assay.look("watch", "gone").code == 4
+
+
+def test_a_reader_that_goes_away_breaks_nothing(assay: CommandLine) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with subprocess.Popen(
+        [*PROGRAM, "research", QUESTION, "-s", str(assay.notes), "--run-id", "pipe"],
+        env=assay.environment(),
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        os.close(write)
+        _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 0
+    assert "Traceback" not in err
+    assert assay.look("show", "pipe", "--json").json["status"] == "completed"
+
+
+def test_stop_after_leaves_the_run_there(assay: CommandLine) -> None:
+    stopped = assay.research("--run-id", "stop", "--stop-after", "plan", "--json", "-q")
+
+    assert stopped.code == 4
+    assert stopped.json["status"] == "interrupted"
+    assert stopped.json["usage"]["searches"] == 0
+    assert assay.look("cancel", "stop", "--reason", "enough").code == 0
+    shown = assay.look("show", "stop", "--json").json
+    assert (shown["status"], shown["reason"]) == ("cancelled", "enough")
+    refused = assay.run("resume", "stop")
+    assert refused.code == 2
+    assert "assay retry stop" in refused.err
+    retried = assay.run("retry", "stop", "--json", "-q")
+    assert retried.code == 0
+    assert retried.json["run_id"] == "stop-attempt-2"
+
+
+def test_logs_are_lines_of_json(assay: CommandLine) -> None:
+    ran = assay.research("--run-id", "logged", "--log-json")
+
+    lines = [json.loads(line) for line in ran.err.splitlines() if line.startswith("{")]
+
+    assert ran.code == 0
+    assert all(line["run_id"] == "logged" for line in lines)
+    assert "effect_settled" in {line["event"] for line in lines}
+    assert all(line["call_id"] for line in lines if line["event"] == "effect_settled")
+
+
+# ---- reviews
+
+
+def test_a_review_from_another_process(assay: CommandLine) -> None:
+    assert assay.research("--run-id", "review", "--review", "-q").code == 3
+    shown = assay.look("review", "review", "--json").json
+    assert shown["interaction_id"] == "review-1"
+    assert assay.look("review", "review", "revise").code == 2
+    bad = assay.notes.parent / "bad.json"
+    bad.write_text("{")
+    assert assay.look("review", "review", "replace", "--plan", str(bad)).code == 2
+    plan = assay.notes.parent / "plan.json"
+    plan.write_text(json.dumps({**shown["plan"], "goal": "Another goal"}))
+
+    answered = assay.look("review", "review", "replace", "--plan", str(plan))
+    second = assay.look("review", "review", "approve", "--json")
+
+    assert answered.code == 0
+    assert "assay resume review" in answered.out
+    assert second.code == 2
+    assert second.json["error"]["code"] == "WORKFLOW_INTERACTION_INVALID"
+    assert second.json["error"]["reason"] == "already_resolved"
+    assert assay.run("resume", "review", "-q").code == 0
+    assert assay.look("show", "review", "--json").json["plan"]["goal"] == "Another goal"
+
+
+def test_a_review_that_cancels_ends_a_run_nobody_executes(assay: CommandLine) -> None:
+    assert assay.research("--run-id", "unwanted", "--review", "-q").code == 3
+
+    ran = assay.look("review", "unwanted", "cancel", "--reason", "not now")
+
+    assert ran.code == 0
+    assert "cancelled" in ran.out
+
+
+class Terminal:
+    """A command on a terminal of its own: what it shows, and what a person types."""
+
+    def __init__(self, assay: CommandLine, *arguments: str) -> None:
+        self._seat, there = pty.openpty()
+        self.process = subprocess.Popen(
+            [*PROGRAM, *arguments],
+            env={**assay.environment(), "TERM": "xterm", "COLUMNS": "100"},
+            stdin=there,
+            stdout=there,
+            stderr=there,
+            start_new_session=True,
+        )
+        os.close(there)
+        self.seen = ""
+        self._at = 0
+
+    def until(self, text: str, timeout_s: float = 60.0) -> None:
+        """Wait for `text` after what was waited for before."""
+        deadline = time.monotonic() + timeout_s
+        while text not in self.seen[self._at :]:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self._seat], [], [], 0.2)[0]:
+                try:
+                    self.seen += os.read(self._seat, 65536).decode(errors="replace")
+                except OSError:  # the command ended
+                    assert text in self.seen[self._at :], self.seen
+        self._at = self.seen.index(text, self._at) + len(text)
+
+    def type(self, text: str) -> None:
+        os.write(self._seat, text.encode())
+
+    def close(self) -> int:
+        code = self.process.wait(timeout=60)
+        os.close(self._seat)
+        return code
+
+
+def test_at_a_terminal_nothing_but_an_answer_decides(assay: CommandLine) -> None:
+    asked = "[c]ancel > "
+    terminal = Terminal(
+        assay, "research", QUESTION, "-s", str(assay.notes), "--run-id", "tty", "--review"
+    )
+
+    terminal.until(asked)
+    terminal.type("\n")
+    terminal.until(asked)
+    terminal.type("yes please\n")
+    terminal.until(asked)
+    terminal.type("r\n")
+    terminal.until("What should change?")
+    terminal.type("\n")
+    terminal.until("a revision needs feedback")
+    still = assay.look("show", "tty", "--json").json
+    terminal.until(asked)
+    terminal.type("a\n")
+    terminal.until("assay verify tty")
+
+    assert terminal.close() == 0
+    assert still["status"] == "waiting"
+    shown = assay.look("show", "tty", "--json").json
+    assert [review["action"] for review in shown["reviews"]] == ["approve"]
+
+
+def test_at_a_terminal_an_answer_from_elsewhere_is_noticed(assay: CommandLine) -> None:
+    terminal = Terminal(
+        assay, "research", QUESTION, "-s", str(assay.notes), "--run-id", "tty2", "--review"
+    )
+    terminal.until("[c]ancel > ")
+
+    assert assay.run("resume", "tty2").code == 2  # it is being executed
+    assert assay.look("review", "tty2", "approve").code == 0
+    terminal.until("answered elsewhere")
+    terminal.until("assay verify tty2")
+
+    assert terminal.close() == 0
+
+
+def test_ctrl_c_at_the_prompt_leaves_the_run_waiting(assay: CommandLine) -> None:
+    terminal = Terminal(
+        assay, "research", QUESTION, "-s", str(assay.notes), "--run-id", "tty3", "--review"
+    )
+    terminal.until("[c]ancel > ")
+
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.until("assay review tty3")
+
+    assert terminal.close() == 130
+    assert assay.look("show", "tty3", "--json").json["status"] == "waiting"
+
+
+# ---- looking
+
+
+def test_show_says_what_became_of_every_source(assay: CommandLine, done: str) -> None:
+    shown = assay.look("show", done, "--json").json
+    text = assay.look("show", done).out
+
+    assert {source["disposition"] for source in shown["sources"]} <= {"cited", "quoted", "read"}
+    assert [stage["stage"] for stage in shown["stages"]][:2] == ["planning", "knowledge_base"]
+    assert all(stage["duration_s"] >= 0 for stage in shown["stages"])
+    assert shown["usage"]["searches"] >= 1
+    assert "meridian.md" in text
+    assert "coverage-complete" in text
+
+
+def test_watch_tells_what_happened_and_ends_with_the_run(assay: CommandLine, done: str) -> None:
+    lines = assay.look("watch", done, "--json").out.splitlines()
+
+    assert json.loads(lines[0])["type"] == "run_queued"
+    assert json.loads(lines[-1])["type"] == "run_completed"
+    assert "round 1: reading" in assay.look("watch", done).out
+
+
+def test_sql_answers_redacted_in_three_forms(assay: CommandLine, done: str) -> None:
+    query = f"SELECT run_id, 'sk-abcdefgh12345678' AS k FROM runs WHERE run_id = '{done}'"
+
+    assert assay.look("sql", query).out == f"run_id\tk\n{done}\t[REDACTED]\n"
+    assert assay.look("sql", query, "--csv").out == f"run_id,k\n{done},[REDACTED]\n"
+    assert assay.look("sql", "-", "--json", given=query).json == [
+        {"run_id": done, "k": "[REDACTED]"}
+    ]
+    assert assay.look("sql", "DELETE FROM events").code == 2
+    assert assay.look("sql", "SELEC").code == 2
+
+
+# ---- keeping
+
+
+@pytest.fixture
+def own(assay: CommandLine, done: str, tmp_path: Path) -> CommandLine:
+    """Give a command line on a copy of the data, to be broken."""
+    copy = tmp_path / "copy"
+    assert assay.look("backup", str(copy)).code == 0
+    return CommandLine(copy, assay.notes)
+
+
+def test_a_backup_is_whole_and_private(own: CommandLine, done: str) -> None:
+    assert own.look("ledger", "verify").code == 0
+    assert own.look("verify", done).code == 0
+    assert own.look("runs", "--json", "--limit", "100").json
+    assert own.home.stat().st_mode & 0o077 == 0
+    assert not list(own.home.parent.glob(".*tmp*"))
+    assert own.look("backup", str(own.home)).code == 2
+    packed = own.home.parent / "packed.tar"
+    assert own.look("backup", str(packed)).code == 0
+    shutil.unpack_archive(packed, own.home.parent / "unpacked", filter="data")
+    unpacked = CommandLine(own.home.parent / "unpacked" / "packed", own.notes)
+    assert unpacked.look("verify", done).code == 0
+
+
+def test_a_changed_body_fails_verification(own: CommandLine, done: str) -> None:
+    (source, *_) = own.look("show", done, "--json").json["sources"]
+    digest = source["content_hash"].removeprefix("sha256:")
+    body = own.home / "artifacts" / "sha256" / digest[:2] / digest[2:]
+    body.write_bytes(body.read_bytes().replace(b"30", b"90"))
+
+    one, every = own.look("verify", done), own.look("verify", "--all", "--json")
+
+    assert one.code == every.code == 1
+    assert "FAILED" in one.out
+    assert False in [audit["ok"] for audit in every.json]
+
+
+def test_a_changed_journal_is_named_and_nothing_is_collected(own: CommandLine, done: str) -> None:
+    for journal in (own.home / "runs").glob("*/journal"):
+        if b'"run_id":"done"' in journal.read_bytes():
+            journal.write_bytes(journal.read_bytes().replace(b"queued", b"qu3ued", 1))
+
+    assert own.look("ledger", "verify").code == 1
+    refused = own.look("gc", "--grace-hours", "0")
+    assert refused.code == 1
+    assert "nothing was collected" in refused.err
+    assert own.look("show", done).code == 1
+    assert own.look("verify", done).code == 1
+    assert own.look("doctor").code == 1
+
+
+def test_forget_deletes_what_no_other_run_needs(own: CommandLine, done: str) -> None:
+    assert own.look("forget", done, "--reason", "asked for").code == 2  # nobody confirmed it
+    forgotten = own.look("forget", done, "--reason", "asked for", "--yes", "--json").json
+
+    assert forgotten["runs"] == [done]
+    assert forgotten["deleted"] > 0
+    assert forgotten["kept"] > 0
+    assert not (own.home / "reports" / done).exists()
+    verified = own.look("verify", done)
+    assert verified.code == 0
+    assert "withheld" in verified.out
+    assert own.look("verify", "report").code == 0
+    assert own.look("show", done).code == 0
+    assert "asked for" in own.run("resume", done).err
+    assert own.look("ledger", "verify").code == 0
+
+
+def test_forgetting_an_artifact_by_its_hash_concerns_every_run(own: CommandLine, done: str) -> None:
+    (source, *_) = own.look("show", done, "--json").json["sources"]
+    for run_id in [run["run_id"] for run in own.look("runs", "--json", "--limit", "100").json]:
+        own.look("cancel", run_id)  # those that have not ended yet
+
+    ran = own.look("forget", source["content_hash"], "--reason", "wrong", "--yes", "--json")
+
+    assert ran.code == 0
+    assert {done, "report"} <= set(ran.json["runs"])
+    assert ran.json["kept"] == 0
+    assert own.look("verify", "--all").code == 0
+
+
+def test_a_live_run_is_not_forgotten(own: CommandLine) -> None:
+    own.look("backup", "x")
+    ran = own.look("forget", "tty3", "--reason", "x", "--yes")
+
+    assert ran.code == 2
+    assert "assay cancel tty3" in ran.err
+
+
+def test_gc_leaves_what_runs_need(own: CommandLine, done: str) -> None:
+    stray = own.home / "artifacts" / "sha256" / "ab"
+    stray.mkdir(exist_ok=True)
+    (stray / ("c" * 62)).write_bytes(b"nobody needs this")
+
+    assert own.look("gc", "--json").json["bodies"] == 0  # too young
+    assert own.look("gc", "--grace-hours", "0", "--dry-run", "--json").json["bodies"] == 1
+    assert own.look("gc", "--grace-hours", "0", "--json").json["bodies"] == 1
+    assert not (stray / ("c" * 62)).exists()
+    assert own.look("verify", done).code == 0
+
+
+def test_a_backup_that_finds_no_room_leaves_nothing(own: CommandLine, tmp_path: Path) -> None:
+    command = f"ulimit -f 8; exec {' '.join(map(repr, PROGRAM))} backup {tmp_path / 'full'}"
+    done = subprocess.run(
+        ["bash", "-c", command], env=own.environment(), capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["copy"]
+
+
+def test_a_disabled_policy_starts_nothing(own: CommandLine) -> None:
+    assert own.look("policy", "set", "--disable").code == 0
+
+    ran = own.research("--run-id", "denied")
+
+    assert ran.code == 2
+    assert "switched off by policy" in ran.err
+    assert own.look("show", "denied").code == 2
+    assert own.look("down").code == 0
