@@ -5,59 +5,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 from uuid import uuid4
 
 from state.durable import create_private_folder, sync_file
 from state.envelope import SCHEMA_VERSION, Draft, Envelope, Line, seal, spell_body, utc_text
-from state.errors import Conflict, CorruptLedger, Fenced, Refused
+from state.errors import Conflict, CorruptLedger, Fenced
+from state.follow import Fold, Follower, S
 from state.journal import (
     APPEND_LOCK,
     JOURNAL,
-    START,
     Cursor,
     JournalWriter,
     Notice,
-    Scan,
-    probe,
-    read_journal,
     run_folder,
 )
 from state.locks import FileLock, busy
 from state.values.errors import InvalidRequest
 
 MAX_EVENT_BYTES = 8 * 1024 * 1024
-
-
-class HasEpoch(Protocol):
-    """What the ledger knows of a run's state: the number of the lease that is live."""
-
-    @property
-    def epoch(self) -> int:
-        """The epoch of the last lease that was recorded; 0 before the first."""
-        ...
-
-
-S = TypeVar("S", bound=HasEpoch)
-
-
-class Fold(Protocol[S]):
-    """How events become a state, and the rules of what may follow what. States are immutable."""
-
-    def start(self) -> S:
-        """Return the state before the first event."""
-        ...
-
-    def evolve(self, state: S, envelope: Envelope, line_hash: str) -> S:
-        """Return the state after the event. Raises `Refused` when it may not follow."""
-        ...
-
-    def replay(self, state: S, draft: Draft) -> bool:
-        """Tell whether `draft` was recorded before, under the same call id with the same input.
-
-        Raises `Conflict` when the call id was used with another input.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,74 +44,6 @@ class Hooks:
     sync: Callable[[int], None] = sync_file
     after_write: Callable[[Line], None] | None = None
     on_durable: Callable[[Sequence[Line]], None] | None = None
-
-
-class Follower(Generic[S]):
-    """Keeps the state of one run up to date with its journal, reading only what was added."""
-
-    def __init__(self, folder: Path, fold: Fold[S]) -> None:
-        self.folder = folder
-        self.fold = fold
-        self.state = fold.start()
-        self.end = START
-        self.torn = b""
-        self.acknowledged = START  # what this process knows to be durable
-        self.last = 0  # where the last line begins
-        self._inode = 0
-
-    def catch_up(self) -> None:
-        """Fold what was added. Takes no lock; a line still being written is left for later.
-
-        Raises `CorruptLedger`, and then the state is that of before.
-        """
-        seen = probe(self.folder, self.last, len(self.end.hash))
-        if seen is not None and self._continues(seen.inode, seen.size, seen.found):
-            if seen.size == self.end.offset:
-                self.torn = b""
-                return
-            try:
-                self._fold(self.state, read_journal(self.folder, self.end))
-                return
-            except CorruptLedger:
-                pass  # complain only when the journal is also wrong when read as a whole
-        found = read_journal(self.folder)
-        self._check_acknowledged(found)
-        self._fold(self.fold.start(), found)
-        self._inode = seen.inode if seen is not None else 0
-
-    def advance(self, lines: Sequence[Line], end: Cursor, state: S) -> None:
-        """Take over what was just written here and is durable."""
-        self.state, self.end, self.acknowledged = state, end, end
-        self.last = end.offset - lines[-1].size
-
-    def _continues(self, inode: int, size: int, found: bytes) -> bool:
-        if inode != self._inode or size < self.end.offset:
-            return False
-        return self.end == START or found == self.end.hash.encode()
-
-    def _check_acknowledged(self, found: Scan) -> None:
-        known = self.acknowledged
-        if known.position and (
-            found.end.position < known.position
-            or found.lines[known.position - 1].hash != known.hash
-        ):
-            raise CorruptLedger(
-                f"{self.folder / JOURNAL}: event {known.position} was recorded and is gone; "
-                "restore the file from a backup"
-            )
-
-    def _fold(self, state: S, found: Scan) -> None:
-        for line in found.lines:
-            try:
-                state = self.fold.evolve(state, line.envelope, line.hash)
-            except Refused as error:
-                raise CorruptLedger(
-                    f"{self.folder / JOURNAL}: event {line.envelope.position} may not follow the "
-                    f"events before it: {error.message}"
-                ) from error
-        self.state, self.end, self.torn = state, found.end, found.torn
-        if found.lines:
-            self.last = found.end.offset - found.lines[-1].size
 
 
 class RunAppender(Generic[S]):

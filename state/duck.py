@@ -97,7 +97,7 @@ class DuckFile:
             lock.close()
 
     @contextmanager
-    def reading(self, *, memory: str = "1GB") -> Iterator[duckdb.DuckDBPyConnection]:
+    def reading(self, *, memory: str = "2GB") -> Iterator[duckdb.DuckDBPyConnection]:
         """Give a read-only connection. Callers are inside the gate, and the file exists."""
         with self._connected(self.path, "READ_ONLY", memory) as connection:
             yield connection
@@ -170,8 +170,8 @@ def damage_explained(path: Path) -> Iterator[None]:
     """Turn what DuckDB says of a damaged file or a full disk into this room's errors."""
     try:
         yield
-    except _DAMAGE as error:
-        raise damaged(path, error) from error
+    except duckdb.OutOfMemoryException as error:
+        raise StorageError(f"{path}: {error}; stop something else, then try again") from error
     except duckdb.IOException as error:
         text = str(error).lower()
         if "no space" in text or "could not write" in text or "permission denied" in text:
@@ -179,10 +179,8 @@ def damage_explained(path: Path) -> Iterator[None]:
         if "read-only" in text and "cannot open" in text:
             raise StorageError(f"{path}: {error}") from error
         raise damaged(path, error) from error
-    except duckdb.Error as error:
-        if is_damage(error):
-            raise damaged(path, error) from error
-        raise
+    except duckdb.Error as error:  # what users ask is explained by `state.query`: this is our SQL
+        raise damaged(path, error) from error
 
 
 def is_damage(error: duckdb.Error) -> bool:
@@ -194,7 +192,8 @@ def damaged(path: Path, error: object) -> CorruptLedger:
     """Return the error that says that the file `path` is damaged and how to mend it."""
     reason = str(error).splitlines()[0]
     return CorruptLedger(
-        f"{path} is damaged ({reason}); `assay ledger rebuild` makes it again from the journals"
+        f"{path} is damaged or not a ledger ({reason}); "
+        "`assay ledger rebuild` makes it again from the journals"
     )
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from state.append import Receipt, S
+from state.append import Receipt
 from state.envelope import Draft, Line
+from state.follow import S
 from state.lease import Lease, LeaseHolder
 
 __all__ = ["Finding", "Ledger", "LedgerReport", "Receipt", "SyncReport", "Table"]

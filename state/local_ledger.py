@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic
 
-from state.append import Fold, Hooks, Receipt, RunAppender, S
+from state.append import Hooks, Receipt, RunAppender
 from state.duck import DuckFile, current_views
 from state.durable import create_private_folder, explained, refuse_unsuitable, sync_folder
 from state.envelope import Draft, Line
 from state.errors import CorruptLedger, NotFound, StorageError
+from state.follow import Fold, S
 from state.ingest import changed_journals, ingest, known_journals, quarantined
 from state.journal import JOURNAL, Notice, read_journal, recorded_run_id, run_folder
 from state.lease import Lease, LeaseHolder, lease_holder, take_lease

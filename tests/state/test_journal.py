@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.append import Follower, Hooks, RunAppender
+from state.append import Hooks, RunAppender
 from state.durable import sync_file
 from state.envelope import Draft, Envelope, Line, Refs, spell_body
 from state.errors import Conflict, CorruptLedger, Fenced, Refused, StorageError
+from state.follow import Follower
 from state.journal import JOURNAL, START, Notice, read_journal, run_folder, scan
 from state.locks import FileLock
 from state.values.errors import InvalidRequest

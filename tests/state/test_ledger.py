@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -183,6 +184,21 @@ def test_a_file_that_is_no_database_is_named_and_appends_go_on(
     ledger.rebuild()
 
     assert ledger.query("SELECT count(*) FROM events").rows == ((2,),)
+
+
+def test_a_database_of_somebody_else_is_named(store: LocalStore) -> None:
+    ledger = store.open()
+    ledger.append("r1", [added(1)])
+    connection = duckdb.connect(str(store.home / "ledger.duckdb"))
+    connection.execute("CREATE TABLE events (a INTEGER)")
+    connection.close()
+
+    for use in (lambda: ledger.query("SELECT 1"), ledger.sync):
+        with pytest.raises(CorruptLedger, match="assay ledger rebuild"):
+            use()
+    assert not ledger.verify().is_sound
+    ledger.rebuild()
+    assert ledger.verify().is_sound
 
 
 def test_events_changed_in_the_queryable_file_are_found(store: LocalStore) -> None:
