@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -39,7 +40,11 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(
-    command: list[str], *, cwd: Path, env: Mapping[str, str] | None = None
+    command: list[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float = 100,
 ) -> subprocess.CompletedProcess[str]:
     """Run `command` and return what it said; fail the test with it when it failed."""
     done = subprocess.run(
@@ -48,7 +53,7 @@ def run(
         env={**os.environ, **(env or {})},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=timeout_s,
         check=False,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -176,3 +181,23 @@ def test_a_python_example_type_checks_against_the_installed_wheel(
         cwd=tmp_path,
         env={"MYPYPATH": str(installed)},
     )
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("example", python_examples())
+def test_a_python_example_runs_from_the_installed_wheel(
+    example: str, installed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "example.py").write_text(example)
+    environment = {
+        "PYTHONPATH": str(installed),
+        "ASSAY_HOME": str(tmp_path / "home"),
+        "CI": "true",  # the server ends with the program
+    }
+
+    done = run([sys.executable, "example.py"], cwd=tmp_path, env=environment, timeout_s=150)
+
+    assert "completed answered" in done.stdout
+    assert "21 days" in done.stdout
+    assert done.stderr == ""
