@@ -1,6 +1,6 @@
 """Reserved, settled, failed: the life of one step's effect, and what it may spend."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from state.envelope import Draft
@@ -105,14 +105,14 @@ def settled_spend(spent: Usage, before: Effect | None, usage: Usage) -> Usage:
     Counts never fall below what was reserved: a dispatch that was made is a dispatch.
     """
     reserved = before.reserve if before else Usage()
-    used = {
-        field.name: max(getattr(usage, field.name), getattr(reserved, field.name))
-        if field.name in ("searches", "pages", "model_calls")
-        else getattr(usage, field.name)
-        for field in fields(Usage)
-    }
     return Usage(
-        **{name: getattr(spent, name) - getattr(reserved, name) + used[name] for name in used}
+        spent.searches + max(usage.searches - reserved.searches, 0),
+        spent.pages + max(usage.pages - reserved.pages, 0),
+        spent.model_calls + max(usage.model_calls - reserved.model_calls, 0),
+        spent.input_tokens + usage.input_tokens - reserved.input_tokens,
+        spent.cached_tokens + usage.cached_tokens - reserved.cached_tokens,
+        spent.output_tokens + usage.output_tokens - reserved.output_tokens,
+        spent.cost_micro_usd + usage.cost_micro_usd - reserved.cost_micro_usd,
     )
 
 

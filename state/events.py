@@ -197,7 +197,15 @@ class Spend(Value):
 
     def usage(self) -> Usage:
         """Return this as the value that can be added."""
-        return Usage(**self.model_dump())
+        return Usage(
+            self.searches,
+            self.pages,
+            self.model_calls,
+            self.input_tokens,
+            self.cached_tokens,
+            self.output_tokens,
+            self.cost_micro_usd,
+        )
 
 
 class Holder(Value):
