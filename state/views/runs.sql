@@ -46,7 +46,7 @@ SELECT
     CASE WHEN last_change = 'run_completed' THEN (ending ->> '$.answer_status') END AS answer_status,
     CASE WHEN last_change = 'run_completed' THEN (ending ->> '$.stop_reason') END AS stop_reason,
     CASE WHEN last_change IN ('run_interrupted', 'run_failed') THEN (ending ->> '$.code') END AS code,
-    len(list_filter(json_extract_string(coverage, '$.rows[*].coverage'), c -> c = 'covered'))
+    len(list_filter(json_extract_string(coverage, '$.rows[*].coverage'), lambda c: c = 'covered'))
         / nullif(json_array_length(coverage, '$.rows'), 0) AS coverage,
     sources,
     quotes,
