@@ -25,7 +25,7 @@ JSON = "assay.json"  # the key in a Typer context under which `--json` is rememb
 
 # What is wrong with the data rather than with what was asked for.
 _BROKEN = ("CORRUPT_LEDGER", "INTEGRITY", "WITHHELD")
-_STATUS = {"waiting": WAITING, "interrupted": INTERRUPTED, "failed": FAILED, "cancelled": FAILED}
+_STATUS = {"waiting": WAITING, "queued": INTERRUPTED, "interrupted": INTERRUPTED}
 
 
 def exit_code(status: str, answer_status: str) -> int:

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from flows.boundary import boundary, unexpected
 from flows.commands import keeping, ledgering, looking, reviewing, running, verifying
+from flows.terminal import prepare_streams
 
 
 class Commands(TyperGroup):
@@ -76,6 +77,7 @@ def assay(
 
 def main() -> None:
     """Run the command line; whatever is raised, no traceback reaches the terminal."""
+    prepare_streams()
     try:
         app()
     except Exception as error:  # noqa: BLE001 - the last boundary

@@ -5,12 +5,18 @@ and escape sequences that would drive a terminal.
 """
 
 import json
+import math
 import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from state.errors import StorageError
 from state.values.redaction import redact, redact_value
 
 if TYPE_CHECKING:
@@ -37,8 +43,25 @@ def one_line(text: str, longest: int = _LONGEST_CELL) -> str:
 
 def as_json(value: object, *, indent: int | None = 2) -> str:
     """Return `value` as redacted JSON that is harmless on a terminal, too."""
-    text = json.dumps(redact_value(value), ensure_ascii=False, indent=indent, default=str)
-    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if text else text
+    text = json.dumps(redact_value(_plain(value)), ensure_ascii=False, indent=indent)
+    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _plain(value: object) -> object:
+    """Return `value` made of what JSON knows; a database answers with more than that."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(each) for each in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int) else str(value)
 
 
 def out(text: str) -> None:
@@ -80,12 +103,9 @@ def out_facts(facts: Mapping[str, object]) -> None:
         out(f"{name:<{width}}  {one_line(value)}")
 
 
-def is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
     """Tell whether a person looks at `stream`."""
-    try:
-        return stream.isatty()
-    except ValueError:  # it was closed
-        return False
+    return stream is not None and stream.isatty()
 
 
 def console(stream: TextIO) -> "Console":
@@ -122,11 +142,20 @@ def _write(stream: TextIO, text: str) -> None:
         stream.flush()
     except BrokenPipeError:
         _forget(stream)
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    except ValueError:
-        pass  # the stream was closed: nobody reads what is said
+    except OSError as error:
+        _forget(stream)
+        if stream is sys.stdout:
+            raise StorageError(f"cannot write the result to stdout: {error.strerror}") from error
+
+
+def prepare_streams() -> None:
+    """See that stdout and stderr take every text: where one was closed, it goes nowhere."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _forget(stream: TextIO) -> None:

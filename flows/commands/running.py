@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from flows.boundary import unexpected
 from flows.commands.shared import (
     Json,
     LogJson,
@@ -292,7 +293,9 @@ def _carry(
 ) -> "Interrupted | None":
     """Execute the run; return what interrupted it from outside, if anything did."""
     from flows.interruption import Interrupted, run_interruptibly
-    from flows.runs import execute
+    from flows.runs import execute, existing_run
+    from flows.terminal import talk
+    from state.values.errors import AssayError, RejectedError
 
     try:
         _load(engine)
@@ -303,6 +306,15 @@ def _carry(
         return Interrupted(signal.SIGINT)
     except Interrupted as interrupted:
         return interrupted
+    except AssayError as error:
+        if isinstance(error, RejectedError):
+            raise
+        talk(f"assay: {error.message}")
+    except Exception as error:
+        # Of the engine, say: the run knows how it ended, unless that is not resumable.
+        if existing_run(opened, run_id).status not in ("queued", "interrupted"):
+            raise
+        unexpected(error)
     return None
 
 
