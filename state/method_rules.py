@@ -3,8 +3,7 @@
 Pure: same research and event, same answer. Every rule that is broken raises `Refused` with a code.
 """
 
-from dataclasses import replace
-
+from state.copying import replace
 from state.errors import Refused
 from state.research_events import (
     RecordedConflict,

@@ -5,11 +5,11 @@ again whenever a run is read, so a state that breaks a rule cannot be shown eith
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from immutables import Map
 
 from state import effects
+from state.copying import replace
 from state.envelope import NO_HASH, SCHEMA_VERSION, Draft, Envelope, Line
 from state.errors import Conflict, CorruptLedger, Refused
 from state.events import (

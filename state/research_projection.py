@@ -4,10 +4,9 @@ Here are the rules of the durable workspace; those of the method are in `state.m
 Pure: same research and event, same answer. Every rule that is broken raises `Refused` with a code.
 """
 
-from dataclasses import replace
-
 from immutables import Map
 
+from state.copying import replace
 from state.errors import Refused
 from state.method_rules import MethodEvent, evolve_method
 from state.research_events import (

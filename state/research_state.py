@@ -32,7 +32,7 @@ from state.values.evidence import Coverage
 from state.values.profiles import Profile
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: see `state.copying`
 class Research:
     """A research run as its events describe it. Maps keep no order; the tuples beside them do."""
 

@@ -27,7 +27,7 @@ class StageRecord:
     completed_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: see `state.copying`
 class Run:
     """A run as its events describe it; times are the ledger's (UTC, ISO 8601)."""
 

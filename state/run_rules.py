@@ -3,10 +3,10 @@
 Pure: same run and event, same answer. Every rule that is broken raises `Refused` with a code.
 """
 
-from dataclasses import replace
 from typing import get_args
 
 from state import effects, reviews
+from state.copying import replace
 from state.envelope import Envelope
 from state.errors import CorruptLedger, Fenced, Refused
 from state.events import (
@@ -166,7 +166,7 @@ def _close_stage(run: Run, stage: str, at: str) -> tuple[StageRecord, ...]:
     if not any(record.stage == stage and record.completed_at is None for record in run.stages):
         raise Refused(f"stage {stage!r} is not open", code="STAGE")
     return tuple(
-        replace(record, completed_at=at) if record.stage == stage else record
+        StageRecord(stage, record.started_at, at) if record.stage == stage else record
         for record in run.stages
     )
 
