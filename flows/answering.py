@@ -1,16 +1,18 @@
 """A person's answer to the live request of a run, from any process; imports no Prefect."""
 
 import getpass
-import re
 
 import anyio
+from pydantic import ValidationError
 
 from flows.wiring import Desk
 from state.errors import Refused
 from state.events import RefusalReason, ReviewAnswered, ReviewRefused, draft
 from state.projection import Run
+from state.request import explain
 from state.reviews import Review
 from state.values.errors import InvalidRequest, RejectedError
+from state.values.ids import is_stable_id
 from state.values.plan import Plan, check_plan
 
 ACTIONS = ("approve", "revise", "replace", "cancel")
@@ -67,17 +69,26 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
             f"run {run_id!r} is {run.status} and has asked nothing",
             reason="terminal" if run.is_terminal else "stale",
         )
-    shown = find_review(run, interaction)
-    event = ReviewAnswered(
-        interaction_id=interaction,
-        action=action,  # type: ignore[arg-type] # checked by _check_action
-        plan_hash=plan.hash if plan else shown.plan_hash if shown else "",
-        feedback=feedback,
-        reason=reason,
-        plan=_plan_body(plan),
-        by=who[:200],
-        channel=channel,
-    )
+    if (shown := find_review(run, interaction)) is None:
+        named = interaction if is_stable_id(interaction) else "unknown"
+        refusal = ReviewRefused(
+            interaction_id=named, action=action, reason="stale", by=who[:200], channel=channel
+        )
+        desk.ledger.append(run_id, [draft(refusal)])
+        raise InteractionInvalid(f"there is no request {interaction[:140]!r}", reason="stale")
+    try:
+        event = ReviewAnswered(
+            interaction_id=interaction,
+            action=action,  # type: ignore[arg-type] # checked by _check_action
+            plan_hash=plan.hash if plan else shown.plan_hash,
+            feedback=feedback,
+            reason=reason,
+            plan=_plan_body(plan),
+            by=who[:200],
+            channel=channel,
+        )
+    except ValidationError as error:
+        raise InvalidRequest(explain(error)) from error
     try:
         return desk.ledger.append(run_id, [draft(event)]).state
     except Refused as refused:
@@ -121,9 +132,7 @@ def _record_refusal(desk: Desk, run_id: str, event: ReviewAnswered, refused: Ref
     if reason is None:
         raise InvalidRequest(refused.message) from refused
     refusal = ReviewRefused(
-        interaction_id=event.interaction_id
-        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}", event.interaction_id)
-        else "unknown",
+        interaction_id=event.interaction_id,
         action=event.action,
         reason=reason,
         by=event.by,

@@ -13,7 +13,7 @@ from typing import Literal
 import anyio
 
 from flows.answering import WaitingForPerson
-from flows.step import CancelRequested, Driver, Turn, driving, is_of_the_engine
+from flows.step import CancelRequested, Driver, Turn, driving, is_the_machines
 from flows.wiring import Desk, Tools
 from state.errors import Conflict, CorruptLedger, Fenced
 from state.events import (
@@ -154,9 +154,9 @@ async def _record_end(driver: Driver, event: Event, error: BaseException) -> Non
 
 def is_resumable(error: BaseException) -> bool:
     """Tell whether the same run can go on once the reason is gone: Ctrl-C, disk, engine, policy."""
-    if isinstance(error, (KeyboardInterrupt, asyncio.CancelledError, ObstructedError, Fenced)):
+    if isinstance(error, (KeyboardInterrupt, asyncio.CancelledError, Fenced)):
         return True
-    return is_of_the_engine(error)
+    return is_the_machines(error)
 
 
 def _why(error: BaseException) -> str:

@@ -71,14 +71,11 @@ async def agree_on_plan(driver: Driver, tools: Tools) -> Plan:
         answer = await ask_person(driver, plan, version=version, asked=asked)
         if answer.action == "approve":
             break
-        asked += 1
+        version, asked = version + 1, asked + 1
         if answer.action == "replace":
-            if (replacement := plan_of_answer(answer)) is None:
-                continue  # whoever recorded it did not check it: ask again about the same plan
-            plan, version = replacement, version + 1
+            plan = plan_of_answer(answer)
             await record_plan(driver, plan, version, "replaced")
             break
-        version += 1
         asking = PlanInput(
             request.question,
             request.audience,

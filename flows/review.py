@@ -10,7 +10,6 @@ from flows.answering import WaitingForPerson, find_review
 from flows.step import CancelRequested, Driver, Turn
 from state.errors import NotFound
 from state.events import ReviewAnswered, ReviewRequested, RunResumed, RunWaiting
-from state.values.errors import InvalidRequest
 from state.values.plan import Plan, parse_plan
 
 
@@ -36,7 +35,7 @@ async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) ->
             )
         await driver.desk.ask(driver.run)
         await driver.look()
-    if driver.run.status == "waiting":
+    if driver.run.status == "waiting" and driver.run.live_review is None:
         await driver.record(turn, RunResumed())
     if review is None or review.answer is None:
         raise NotFound(f"there is no request {interaction!r}")
@@ -45,10 +44,6 @@ async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) ->
     return review.answer
 
 
-def plan_of_answer(answer: ReviewAnswered) -> Plan | None:
-    """Return the plan a person supplied with `answer`; None when it is not one to carry out."""
-    try:
-        plan = parse_plan(json.dumps(answer.plan))
-    except InvalidRequest:
-        return None
-    return plan if plan.hash == answer.plan_hash and not plan.clarification else None
+def plan_of_answer(answer: ReviewAnswered) -> Plan:
+    """Return the plan a person supplied with `answer`; no other is ever recorded."""
+    return parse_plan(json.dumps(answer.plan))

@@ -249,7 +249,7 @@ class Driver:
                 usage=Spend.of(answer.usage),
                 duration_ms=duration_ms,
             )
-        if not isinstance(answer, Exception) or _is_the_machines(answer):
+        if not isinstance(answer, Exception) or is_the_machines(answer):
             raise answer
         if isinstance(answer, AssayError):
             code, message = answer.code, answer.message
@@ -290,14 +290,11 @@ class Driver:
         return Refs(turn.id, call_id, str(flow_run.id) if flow_run else None, task_run_id)
 
 
-def is_of_the_engine(error: BaseException) -> bool:
-    """Tell whether Prefect or its connection failed, and so nothing is known of the step itself."""
+def is_the_machines(error: BaseException) -> bool:
+    """Tell whether `error` says nothing of the step: mended, or elsewhere, it may succeed."""
+    if isinstance(error, (ObstructedError, OSError, MemoryError)):
+        return True
     return type(error).__module__.partition(".")[0] in _OF_THE_ENGINE
-
-
-def _is_the_machines(error: Exception) -> bool:
-    """Tell whether `error` says nothing of the step: the same step may succeed elsewhere."""
-    return isinstance(error, (ObstructedError, OSError, MemoryError)) or is_of_the_engine(error)
 
 
 def executing(run_id: str) -> Driver:
