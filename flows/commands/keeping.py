@@ -23,9 +23,10 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Delete the bytes of a run or an artifact for good. Its events stay and say that it was done.
+    """Delete the bytes of a run or an artifact for good.
 
-    Bytes that another run needs are kept. 'assay verify' then says withheld.
+    Its events stay and say that it was done. Bytes that another run needs are kept.
+    'assay verify' then says withheld.
 
     Example: assay forget 20260102-101500-a1b2 --reason "asked for by the author"
     """
@@ -59,7 +60,9 @@ def gc(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Delete bodies that no run needs. Touches nothing while any journal is damaged.
+    """Delete bodies that no run needs.
+
+    Touches nothing while any journal is damaged.
 
     Example: assay gc --dry-run
     """
@@ -85,11 +88,11 @@ def backup(
     *,
     json: Json = False,
 ) -> None:
-    """Copy everything to PATH and verify the copy; runs may go on meanwhile.
+    """Copy everything to PATH and verify the copy.
 
-    To use it, point ASSAY_HOME at the copy.
+    Runs may go on meanwhile. To use the copy, point ASSAY_HOME at it.
 
-    Example: assay backup /media/disk/assay-2026-01-02.tar
+    Example: assay backup /media/disk/assay.tar
     """
     from dataclasses import asdict
 
@@ -108,7 +111,9 @@ def backup(
 
 
 def down(*, json: Json = False) -> None:
-    """Stop Assay's Prefect server in the background. A later run starts it again.
+    """Stop Assay's Prefect server in the background.
+
+    A later run starts it again.
 
     Example: assay down
     """
@@ -144,7 +149,9 @@ def set_(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write the policy. It counts at once, for runs under way, too.
+    """Write the policy.
+
+    It counts at once, for runs under way, too.
 
     Example: assay policy set --enable --principal ada --principal bob
     """
@@ -177,7 +184,7 @@ def revoke(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Take the permission back: from everybody, or from the principals named.
+    """Take the permission back, from all or from some.
 
     Example: assay policy revoke --principal bob
     """

@@ -22,7 +22,9 @@ def sql(
     json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV to stdout.")] = False,
 ) -> None:
-    """Answer one SELECT over everything that was ever recorded. Secrets are redacted.
+    """Answer one SELECT over all that was recorded.
+
+    Secrets are redacted. There are views of runs, steps, sources, claims and so on: SHOW TABLES.
 
     Example: assay sql "SELECT run_id, status FROM runs" --csv
     """
@@ -80,7 +82,9 @@ def _unopened_desk() -> "Desk":
 
 
 def verify(*, json: Json = False) -> None:
-    """Recompute every chain, in the journals and in the database, and compare them.
+    """Recompute every chain, and compare the copies.
+
+    The journals are the truth; the database is made from them.
 
     Example: assay ledger verify
     """
@@ -103,7 +107,7 @@ def verify(*, json: Json = False) -> None:
 
 
 def rebuild(*, json: Json = False) -> None:
-    """Make the database again from the journals, which are the truth.
+    """Make the database again from the journals.
 
     Example: assay ledger rebuild
     """

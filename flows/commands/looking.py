@@ -76,7 +76,9 @@ def _lines(opened: "Desk", status: str | None) -> "Iterator[dict[str, Any]]":
 
 
 def show(run_id: RunId, *, json: Json = False) -> None:
-    """Show what RUN found, what it cost, why it stopped, and what became of its sources.
+    """Show what RUN found, what it cost and why it stopped.
+
+    And what became of every source, and whatever failed or was asked.
 
     Example: assay show 20260102-101500-a1b2
     """

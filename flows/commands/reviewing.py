@@ -30,11 +30,11 @@ def review(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show the plan of RUN, or decide on it: approve, revise, replace or cancel.
+    """Show the plan of RUN, or decide on it.
 
     The first answer to the live request counts; a later one is refused and told why.
 
-    Example: assay review 20260102-101500-a1b2 revise --feedback "only the last five years"
+    Example: assay review my-run revise --feedback "only since 2020"
     """
     from flows.prompting import plan_in
 

@@ -86,12 +86,13 @@ def research(  # noqa: PLR0913 - every option is a parameter
     json: Json = False,
     log_json: LogJson = False,
 ) -> None:
-    """Answer QUESTION from local folders and files; write the report to stdout.
+    """Answer QUESTION from local folders and files.
 
-    Every claim of the report is tied to an exact quote of an archived source. The same --run-id
-    with the same request is the same run: it goes on where it stands, or shows what it came to.
+    Writes the report to stdout. Every claim of it is tied to an exact quote of an archived
+    source. The same --run-id with the same request is the same run: it goes on where it stands,
+    or shows what it came to.
 
-    Example: assay research "How long are audit logs kept?" --sources notes/ papers/
+    Example: assay research "How long are audit logs kept?" -s notes/
     """
     from flows.runs import compose_request
 
@@ -123,9 +124,10 @@ def research(  # noqa: PLR0913 - every option is a parameter
 def resume(
     run_id: RunId, *, quiet: Quiet = False, json: Json = False, log_json: LogJson = False
 ) -> None:
-    """Go on with RUN where it stands: after a crash, Ctrl-C, a review or a stop.
+    """Go on with RUN where it stands.
 
-    Nothing that had settled is done or paid again. A completed run shows its report again.
+    After a crash, Ctrl-C, a review or a stop. Nothing that had settled is done or paid again. A
+    completed run shows its report again.
 
     Example: assay resume 20260102-101500-a1b2
     """
@@ -146,7 +148,7 @@ def resume(
 def retry(
     run_id: RunId, *, quiet: Quiet = False, json: Json = False, log_json: LogJson = False
 ) -> None:
-    """Go on from RUN, which failed or was cancelled, in a new run.
+    """Go on from a failed or cancelled RUN, in a new run.
 
     The old run never changes, and nothing that had settled in it is done or paid again.
 
@@ -168,7 +170,9 @@ def cancel(
     reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
     json: Json = False,
 ) -> None:
-    """End RUN for good. A run that is being executed ends at its next step.
+    """End RUN for good.
+
+    A run that is being executed ends at its next step.
 
     Example: assay cancel 20260102-101500-a1b2 --reason "wrong question"
     """

@@ -18,9 +18,10 @@ def verify(
     all_: Annotated[bool, typer.Option("--all", help="Every run.")] = False,
     json: Json = False,
 ) -> None:
-    """Walk a run's chain again: report, citation, quote, text, bytes, source, event.
+    """Walk a run's chain of evidence again.
 
-    No network, no model. Ends with exit code 1 when something does not check out.
+    From the report to citation, quote, text, bytes, source and event: no network, no model. Ends
+    with exit code 1 when something does not check out.
 
     Example: assay verify 20260102-101500-a1b2
     """
@@ -72,7 +73,9 @@ def _print(audit: "Audit") -> None:
 
 
 def doctor(*, json: Json = False) -> None:
-    """Look whether everything Assay needs is there and well. Changes nothing.
+    """Look whether everything Assay needs is there.
+
+    Changes nothing. Ends with exit code 1 when something has to be mended.
 
     Example: assay doctor
     """

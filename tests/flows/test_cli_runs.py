@@ -340,6 +340,22 @@ def test_a_backup_is_whole_and_private(own: CommandLine, done: str) -> None:
     assert unpacked.look("verify", done).code == 0
 
 
+def test_a_backup_is_whole_while_a_run_is_writing(assay: CommandLine, tmp_path: Path) -> None:
+    arguments = ["research", QUESTION, "-s", str(assay.notes), "--run-id", "busy", "-q"]
+    with subprocess.Popen(
+        [*PROGRAM, *arguments], env=assay.environment(), stdout=subprocess.DEVNULL
+    ) as process:
+        copies = []
+        while process.poll() is None:
+            copies.append(tmp_path / f"copy-{len(copies)}")
+            assert assay.look("backup", str(copies[-1])).code == 0
+
+    held = [CommandLine(copy, assay.notes).look("verify", "busy").code for copy in copies]
+    assert process.returncode == 0
+    assert set(held) <= {0, 2}  # 2: the run was not there yet
+    assert 0 in held
+
+
 def test_a_changed_body_fails_verification(own: CommandLine, done: str) -> None:
     (source, *_) = own.look("show", done, "--json").json["sources"]
     digest = source["content_hash"].removeprefix("sha256:")
