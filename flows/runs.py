@@ -205,9 +205,7 @@ def execute(
     result = read_result(desk, run_id)
     if isinstance(problem, AssayError) and result.status == "running":
         # Not even the interruption could be recorded, on a full disk say.
-        return replace(
-            result, status="interrupted", code=problem.code, reason=problem.message
-        )
+        return replace(result, status="interrupted", code=problem.code, reason=problem.message)
     return result
 
 
@@ -248,10 +246,11 @@ def existing_run(desk: Desk, run_id: str) -> Run:
 
 
 def republish(desk: Desk, run: Run) -> RunResult:
-    """Authorise a completed run again and put its report back where it belongs.
+    """Authorise a completed run again, check its citations, and put its report back in place.
 
     Raises `Withheld` when the report was forgotten on purpose.
     """
+    from flows.audit import check_citations
     from flows.writing import write_manifest
     from tasks.publish import PublishInput, publish_files
 
@@ -265,6 +264,7 @@ def republish(desk: Desk, run: Run) -> RunResult:
             if reason := run.withheld.get(body_hash):
                 raise Withheld(f"the report of run {run.run_id!r} is withheld: {reason}")
         if files:
+            check_citations(desk.artifacts, run)
             publish_files(PublishInput(str(desk.reports / run.run_id), files), desk.artifacts)
             write_manifest(desk.reports, run)
     return read_result(desk, run.run_id)
