@@ -6,12 +6,14 @@ needs clarification · 130 Ctrl-C · 143 SIGTERM · 129 the terminal was closed.
 """
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 import typer
@@ -20,12 +22,35 @@ from flows.terminal import out_json, talk
 from state.values.errors import AssayError, RejectedError
 
 DONE, FAILED, REFUSED, WAITING, INTERRUPTED, UNANSWERED = 0, 1, 2, 3, 4, 5
-CTRL_C = 130
 JSON = "assay.json"  # the key in a Typer context under which `--json` is remembered
 
 # What is wrong with the data rather than with what was asked for.
 _BROKEN = ("CORRUPT_LEDGER", "INTEGRITY", "WITHHELD")
 _STATUS = {"waiting": WAITING, "queued": INTERRUPTED, "interrupted": INTERRUPTED}
+
+
+class Stopped(KeyboardInterrupt):
+    """SIGTERM, or SIGHUP, came outside of a run; treated as Ctrl-C is."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.signal = number
+
+
+def heed_signals() -> None:
+    """Let SIGTERM and SIGHUP raise `Stopped`, unless they are ignored."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        raise Stopped(number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, stop)
+
+
+def signal_of(stopped: KeyboardInterrupt) -> int:
+    """Return the number of the signal that raised `stopped`."""
+    return stopped.signal if isinstance(stopped, Stopped) else signal.SIGINT
 
 
 def exit_code(status: str, answer_status: str) -> int:
@@ -44,8 +69,8 @@ def boundary(context: typer.Context) -> Iterator[None]:
     except AssayError as error:
         reason = getattr(error, "reason", None)
         _fail(context, error.code, error.message, _code_of(error), reason=reason)
-    except KeyboardInterrupt:
-        _fail(context, "INTERRUPTED", "interrupted", CTRL_C)
+    except KeyboardInterrupt as stopped:
+        _fail(context, "INTERRUPTED", "interrupted", 128 + signal_of(stopped))
     except BrokenPipeError:
         raise typer.Exit(DONE) from None
     except (typer.Exit, typer.Abort):

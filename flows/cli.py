@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from flows.boundary import boundary, unexpected
+from flows.boundary import boundary, heed_signals, unexpected
 from flows.commands import keeping, ledgering, looking, reviewing, running, verifying
 from flows.terminal import prepare_streams
 
@@ -78,6 +78,7 @@ def assay(
 def main() -> None:
     """Run the command line; whatever is raised, no traceback reaches the terminal."""
     prepare_streams()
+    heed_signals()
     try:
         app()
     except Exception as error:  # noqa: BLE001 - the last boundary

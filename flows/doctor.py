@@ -132,7 +132,7 @@ def _readers(settings: Settings) -> str:
 def _ledger(settings: Settings) -> str:
     from flows.keeping import manifests
 
-    if not settings.home.is_dir():
+    if not (settings.home / "runs").is_dir():
         return "no runs yet"
     desk = make_desk(settings)
     report = desk.ledger.verify(manifests(desk))

@@ -91,7 +91,9 @@ def run_interruptibly(coroutine: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def _handled(work: _Work) -> Iterator[None]:
-    before = {number: signal.signal(number, work.interrupt) for number in _SIGNALS}
+    # What was ignored from the start, by `nohup` or in the background, stays ignored.
+    heeded = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, work.interrupt) for number in heeded}
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.boundary import FAILED
-from flows.commands.shared import Json, desk_if_any, settings
+from flows.commands.shared import Json, desk_if_any, has_runs, settings
 
 if TYPE_CHECKING:
     from flows.wiring import Desk
@@ -66,7 +66,7 @@ def needed_desk() -> "Desk":
 
     opened = desk_if_any()
     if opened is None:
-        raise NotFound(f"there is no data yet: {settings().home} does not exist")
+        raise NotFound(f"there are no runs yet in {settings().home}")
     return opened
 
 
@@ -76,8 +76,8 @@ def _unopened_desk() -> "Desk":
     from state.errors import NotFound
 
     found = settings()
-    if not found.home.is_dir():
-        raise NotFound(f"there is no data yet: {found.home} does not exist")
+    if not has_runs(found):
+        raise NotFound(f"there are no runs yet in {found.home}")
     return make_desk(found)
 
 

@@ -1,7 +1,6 @@
 """Commands that execute runs or end them: research, resume, retry, cancel."""
 
 import gc
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows.boundary import unexpected
+from flows.boundary import signal_of, unexpected
 from flows.commands.shared import (
     Json,
     LogJson,
@@ -306,8 +305,8 @@ def _carry(
         progress.note("waiting for the Prefect server")
         engine.ready()
         execute(opened, run_id, runner=run_interruptibly)
-    except KeyboardInterrupt:
-        return Interrupted(signal.SIGINT)
+    except KeyboardInterrupt as stopped:
+        return Interrupted(signal_of(stopped))
     except Interrupted as interrupted:
         return interrupted
     except AssayError as error:

@@ -34,15 +34,13 @@ def settings() -> "Settings":
     return load_settings()
 
 
-def desk() -> "Desk":
-    """Return a desk on the data folder, which is made when it is missing."""
-    from flows.wiring import make_desk
-
-    return make_desk(settings())
+def has_runs(found: "Settings") -> bool:
+    """Tell whether anything was ever recorded in the data folder."""
+    return (found.home / "runs").is_dir()
 
 
 def desk_if_any() -> "Desk | None":
-    """Return a desk on the data folder, or None when there is no such folder: nothing is made.
+    """Return a desk on the data folder, or None when nothing is recorded there: nothing is made.
 
     Runs whose process is gone are marked interrupted.
     """
@@ -50,7 +48,7 @@ def desk_if_any() -> "Desk | None":
     from flows.wiring import make_desk
 
     found = settings()
-    if not found.home.is_dir():
+    if not has_runs(found):
         return None
     opened = make_desk(found)
     mark_orphans(opened)
@@ -73,8 +71,8 @@ def desk_with(run_id: str) -> "Desk":
     if not is_stable_id(run_id):
         raise InvalidRequest(f"{run_id!r} is no run id; 'assay runs' lists them")
     found = settings()
-    if not found.home.is_dir():
-        raise NotFound(f"there is no run {run_id!r}: the data folder {found.home} does not exist")
+    if not has_runs(found):
+        raise NotFound(f"there is no run {run_id!r}: there are no runs yet in {found.home}")
     opened = make_desk(found)
     existing_run(opened, run_id)
     mark_interrupted(opened, run_id)

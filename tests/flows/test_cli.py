@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from flows import terminal
 from flows.boundary import exit_code
 from flows.cli import app
+from flows.commands import running
 from tests.flows.command_line import PROGRAM, ROOT, CommandLine
 
 HEAVY = {"prefect", "duckdb", "rich", "tantivy", "pydantic", "pydantic_settings", "httpx", "lxml"}
@@ -125,11 +127,11 @@ def test_a_wrong_command_line_is_a_usage_error(arguments: list[str]) -> None:
         (["show", "nothing"], "there is no run 'nothing'"),
         (["show", "\x1b]0;title\x07"], "is no run id"),
         (["verify"], "name one run, or ask for --all"),
-        (["sql", "SELECT 1"], "there is no data yet"),
+        (["sql", "SELECT 1"], "there are no runs yet"),
         (["policy", "set"], "say what to set"),
         (["policy", "set", "--principal", "a b"], "is no principal"),
         (["policy", "revoke", "--principal", "ada"], "does not name ada"),
-        (["backup", "copy"], "there is no data yet"),
+        (["backup", "copy"], "there are no runs yet"),
     ],
 )
 def test_what_is_refused_leaves_nothing_behind(
@@ -226,6 +228,24 @@ def test_the_policy_is_written_shown_and_revoked(assay_home: Path) -> None:
     assert "research is off" in invoke("policy", "revoke", "--principal", "ada")[1]
     assert "research is on" in invoke("policy", "set", "--enable")[1]
     assert assay_home.stat().st_mode & 0o077 == 0
+
+
+def test_the_choices_are_those_of_a_request() -> None:
+    from state import request
+    from state.values.profiles import PROFILES
+
+    assert get_args(running.Scope) == get_args(request.Scope)
+    assert get_args(running.Kind) == get_args(request.ResearchType)
+    assert get_args(running.Profile) == tuple(PROFILES)
+
+
+def test_a_folder_without_runs_stays_as_it_is(assay_home: Path) -> None:
+    assay_home.mkdir(mode=0o700)
+
+    assert invoke("runs")[0] == 0
+    assert invoke("doctor")[0] == 0
+    assert invoke("sql", "SELECT 1")[0] == 2
+    assert list(assay_home.iterdir()) == []
 
 
 # ---- what reaches the terminal

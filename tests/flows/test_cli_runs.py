@@ -33,8 +33,10 @@ def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
 
 @pytest.fixture(scope="session")
 def done(assay: CommandLine) -> str:
-    """Give the id of a run that was completed."""
+    """Give the id of a run that was completed; `other` is another, and `asks` one that waits."""
     assert assay.research("--run-id", "done", "--quiet").code == 0
+    assert assay.research("--run-id", "other", "--quiet").code == 0
+    assert assay.research("--run-id", "asks", "--quiet", "--review").code == 3
     return "done"
 
 
@@ -95,6 +97,22 @@ def test_a_signal_leaves_a_run_that_can_be_resumed(
     if number == signal.SIGINT:
         assert assay.run("resume", run_id, "-q").code == 0
         assert assay.look("verify", run_id).code == 0
+
+
+def test_sigterm_before_the_run_ends_the_command_cleanly(assay: CommandLine) -> None:
+    ran = assay.signalled(
+        signal.SIGTERM,
+        "indexing",
+        "research",
+        QUESTION,
+        "-s",
+        str(assay.notes),
+        "--run-id",
+        "early",
+    )
+
+    assert ran.code == 143
+    assert "interrupted" in ran.err
 
 
 def test_a_run_whose_process_was_killed_shows_as_interrupted(assay: CommandLine) -> None:
@@ -345,7 +363,7 @@ def test_a_backup_is_whole_while_a_run_is_writing(assay: CommandLine, tmp_path: 
     with subprocess.Popen(
         [*PROGRAM, *arguments], env=assay.environment(), stdout=subprocess.DEVNULL
     ) as process:
-        copies = []
+        copies: list[Path] = []
         while process.poll() is None:
             copies.append(tmp_path / f"copy-{len(copies)}")
             assert assay.look("backup", str(copies[-1])).code == 0
@@ -394,7 +412,7 @@ def test_forget_deletes_what_no_other_run_needs(own: CommandLine, done: str) -> 
     verified = own.look("verify", done)
     assert verified.code == 0
     assert "withheld" in verified.out
-    assert own.look("verify", "report").code == 0
+    assert own.look("verify", "other").code == 0
     assert own.look("show", done).code == 0
     assert "asked for" in own.run("resume", done).err
     assert own.look("ledger", "verify").code == 0
@@ -408,17 +426,17 @@ def test_forgetting_an_artifact_by_its_hash_concerns_every_run(own: CommandLine,
     ran = own.look("forget", source["content_hash"], "--reason", "wrong", "--yes", "--json")
 
     assert ran.code == 0
-    assert {done, "report"} <= set(ran.json["runs"])
+    assert {done, "other"} <= set(ran.json["runs"])
     assert ran.json["kept"] == 0
     assert own.look("verify", "--all").code == 0
 
 
 def test_a_live_run_is_not_forgotten(own: CommandLine) -> None:
     own.look("backup", "x")
-    ran = own.look("forget", "tty3", "--reason", "x", "--yes")
+    ran = own.look("forget", "asks", "--reason", "x", "--yes")
 
     assert ran.code == 2
-    assert "assay cancel tty3" in ran.err
+    assert "assay cancel asks" in ran.err
 
 
 def test_gc_leaves_what_runs_need(own: CommandLine, done: str) -> None:
