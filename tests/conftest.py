@@ -16,6 +16,12 @@ os.environ.update(
         "DO_NOT_TRACK": "1",
         "LC_ALL": "C.UTF-8",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        # As Assay sets its own server; otherwise a run waits seconds for that of the harness.
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+        "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
+        "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "100",
         "PYTHONUTF8": "1",
         "TZ": "UTC",
     }
