@@ -7,10 +7,11 @@ from pydantic import ValidationError
 
 from flows.wiring import Desk
 from state.errors import Refused
-from state.events import RefusalReason, ReviewAnswered, ReviewRefused, draft
+from state.events import draft
 from state.projection import Run
 from state.request import explain
 from state.reviews import Review
+from state.run_events import RefusalReason, ReviewAnswered, ReviewRefused
 from state.values.errors import InvalidRequest, RejectedError
 from state.values.ids import is_stable_id
 from state.values.plan import Plan, check_plan

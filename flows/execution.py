@@ -16,18 +16,16 @@ from flows.answering import WaitingForPerson
 from flows.step import CancelRequested, Driver, Turn, driving, is_the_machines
 from flows.wiring import Desk, Tools
 from state.errors import Conflict, CorruptLedger, Fenced
-from state.events import (
-    Event,
-    Holder,
+from state.events import Event, Holder, draft
+from state.projection import Run, project
+from state.run_events import (
     RunCancelled,
     RunFailed,
     RunInterrupted,
     RunLeased,
     RunResumed,
     RunStarted,
-    draft,
 )
-from state.projection import Run, project
 from state.values.errors import AssayError, InvalidRequest, ObstructedError, RejectedError
 
 INTERRUPTED = "WORKFLOW_INTERRUPTED"

@@ -9,8 +9,9 @@ from flows.runs import existing_run, principal
 from flows.wiring import Desk
 from state.envelope import Line
 from state.errors import CorruptLedger, NotFound, Refused
-from state.events import BytesWithheld, draft
+from state.events import draft
 from state.references import outcomes_naming, references
+from state.run_events import BytesWithheld
 from state.values.errors import InvalidRequest
 from state.values.ids import is_content_hash
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from adapters.models.port import Assessment
-from state.research_events import StopReason
+from state.method_events import StopReason
 from state.values.evidence import Coverage, CoverageRow, Passage
 from state.values.plan import Plan
 from state.values.report import Failure, RoundEntry

@@ -29,9 +29,9 @@ from flows.rounds import decide_stop, research_round
 from flows.step import Driver, Held, Turn, executing
 from flows.wiring import Tools, open_desk
 from flows.writing import check_claims, outline_report, publish_report, seal_report, write_sections
-from state.events import RunCompleted
+from state.method_events import PlannedSubquestion, ResearchPlanRecorded, ResearchStopDecided
 from state.projection import Run
-from state.research_events import PlannedSubquestion, ResearchPlanRecorded, ResearchStopDecided
+from state.run_events import RunCompleted
 from state.values.claims import AnswerStatus
 from state.values.money import Usage
 from state.values.plan import Plan

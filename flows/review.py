@@ -9,7 +9,7 @@ import json
 from flows.answering import WaitingForPerson, find_review
 from flows.step import CancelRequested, Driver, Turn
 from state.errors import NotFound
-from state.events import ReviewAnswered, ReviewRequested, RunResumed, RunWaiting
+from state.run_events import ReviewAnswered, ReviewRequested, RunResumed, RunWaiting
 from state.values.plan import Plan, parse_plan
 
 

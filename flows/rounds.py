@@ -13,22 +13,24 @@ from flows.archive import archive_inventory, record_note, record_sources
 from flows.knowledge import Knowledge
 from flows.step import Driver, Turn, in_order
 from flows.wiring import Tools
-from state.research_events import (
-    InspectedRef,
+from state.method_events import (
     RecordedConflict,
     RecordedQuote,
     RecordedRow,
-    ResearchChecklistUpdated,
-    ResearchCheckpointRecorded,
     ResearchCoverageAssessed,
     ResearchEvidenceAccepted,
     ResearchReadingFrozen,
     ResearchScheduleFrozen,
     ResearchSourceSkipped,
-    ResearchStepRecorded,
     ResearchStopDecided,
     ScheduledQuery,
     StopReason,
+)
+from state.research_events import (
+    InspectedRef,
+    ResearchChecklistUpdated,
+    ResearchCheckpointRecorded,
+    ResearchStepRecorded,
 )
 from state.values.errors import RejectedError
 from state.values.evidence import Coverage

@@ -20,19 +20,11 @@ from uuid import uuid4
 from flows.wiring import Desk, at_desk, open_desk
 from state.envelope import Refs
 from state.errors import LeaseHeld, Refused, Withheld
-from state.events import (
-    Ancestor,
-    Event,
-    Limits,
-    RunCancelled,
-    RunCancelRequested,
-    RunInterrupted,
-    RunQueued,
-    draft,
-)
+from state.events import Ancestor, Event, Limits, draft
 from state.projection import Run
 from state.request import ResearchRequest, make_request
 from state.research_events import ArtifactRole, ResearchStarted
+from state.run_events import RunCancelled, RunCancelRequested, RunInterrupted, RunQueued
 from state.values.errors import AssayError, InvalidRequest, RejectedError
 
 __all__ = [

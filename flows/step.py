@@ -28,18 +28,16 @@ from flows.wiring import Desk, StopAfter
 from state.effects import Effect
 from state.envelope import Draft, Refs
 from state.errors import BudgetExceeded
-from state.events import (
+from state.events import Event, Spend, draft
+from state.projection import Run, replays
+from state.research_projection import Research
+from state.run_events import (
     EffectFailed,
     EffectReserved,
     EffectSettled,
-    Event,
-    Spend,
     StageCompleted,
     StageStarted,
-    draft,
 )
-from state.projection import Run, replays
-from state.research_projection import Research
 from state.values.errors import AssayError, ObstructedError, RejectedError
 from state.values.ids import artifact_id, canonical_json, sha256_hex, step_call_id
 from state.values.money import Usage

@@ -18,17 +18,16 @@ from flows.step import Driver, Turn, in_order
 from flows.wiring import Tools
 from state.completion import verify_completion
 from state.durable import replace_file
-from state.events import RunCompleted
+from state.method_events import ResearchClaimRecorded, ResearchVerdictRecorded
 from state.projection import Run
 from state.research_events import (
     ArtifactRole,
     Handoff,
     ResearchChecklistUpdated,
     ResearchCheckpointRecorded,
-    ResearchClaimRecorded,
     ResearchCompleted,
-    ResearchVerdictRecorded,
 )
+from state.run_events import RunCompleted
 from state.values.claims import ClaimCheck, Verdict
 from state.values.errors import RejectedError
 from state.values.ids import content_hash

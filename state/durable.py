@@ -7,9 +7,8 @@ import secrets
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
 from state.errors import Conflict, StorageError
 from state.values.errors import RejectedError
@@ -42,15 +41,27 @@ _ADVICE = {
 }
 
 
-@contextmanager
-def explained(path: Path | str) -> Iterator[None]:
+class explained:  # noqa: N801 - read as a phrase: `with explained(path)`
     """Turn an `OSError` of the block into `StorageError` that names `path` and what to do."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        advice = _ADVICE.get(error.errno or 0, "see to it, then run it again")
-        raise StorageError(f"{path}: {reason}; {advice}") from error
+
+    __slots__ = ("_path",)  # and no generator: every append enters three of these
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            advice = _ADVICE.get(error.errno or 0, "see to it, then run it again")
+            raise StorageError(f"{self._path}: {reason}; {advice}") from error
 
 
 def sync_file(fd: int) -> None:

@@ -5,7 +5,8 @@ from typing import Literal
 
 from state.envelope import Draft
 from state.errors import BudgetExceeded, Conflict, Refused
-from state.events import EffectFailed, EffectReserved, EffectSettled, Limits, Spend
+from state.events import Limits, Spend
+from state.run_events import EffectFailed, EffectReserved, EffectSettled
 from state.values.money import Usage
 
 TYPES = frozenset({"effect_reserved", "effect_settled", "effect_failed"})

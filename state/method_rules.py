@@ -5,7 +5,7 @@ Pure: same research and event, same answer. Every rule that is broken raises `Re
 
 from state.copying import replace
 from state.errors import Refused
-from state.research_events import (
+from state.method_events import (
     RecordedConflict,
     RecordedRow,
     ResearchClaimRecorded,

@@ -12,17 +12,16 @@ from state import effects
 from state.copying import replace
 from state.envelope import NO_HASH, SCHEMA_VERSION, Draft, Envelope, Line
 from state.errors import Conflict, CorruptLedger, Refused
-from state.events import (
+from state.events import Event, decode
+from state.run import TERMINAL, Run, StageRecord, Status
+from state.run_events import (
     BytesWithheld,
     EffectFailed,
     EffectReserved,
     EffectSettled,
-    Event,
     ReviewRefused,
     RunQueued,
-    decode,
 )
-from state.run import TERMINAL, Run, StageRecord, Status
 from state.run_rules import apply
 
 __all__ = [

@@ -6,25 +6,27 @@ from dataclasses import dataclass
 from immutables import Map
 
 from state.errors import Refused
-from state.research_events import (
-    ArtifactRole,
-    Handoff,
+from state.method_events import (
     RecordedConflict,
     RecordedRow,
-    ResearchArtifactRecorded,
-    ResearchChecklistUpdated,
-    ResearchCheckpointRecorded,
     ResearchClaimRecorded,
-    ResearchCompleted,
     ResearchEvidenceAccepted,
     ResearchPlanRecorded,
     ResearchReadingFrozen,
     ResearchScheduleFrozen,
     ResearchSourceSkipped,
-    ResearchStarted,
-    ResearchStepRecorded,
     ResearchStopDecided,
     ResearchVerdictRecorded,
+)
+from state.research_events import (
+    ArtifactRole,
+    Handoff,
+    ResearchArtifactRecorded,
+    ResearchChecklistUpdated,
+    ResearchCheckpointRecorded,
+    ResearchCompleted,
+    ResearchStarted,
+    ResearchStepRecorded,
     Stage,
 )
 from state.values.claims import Verdict

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from state.errors import Refused
-from state.events import ReviewAnswered, ReviewRequested
+from state.run_events import ReviewAnswered, ReviewRequested
 
 MAX_REVISIONS = 3
 MAX_INTERACTIONS = 7

@@ -9,12 +9,18 @@ from state import effects, reviews
 from state.copying import replace
 from state.envelope import Envelope
 from state.errors import CorruptLedger, Fenced, Refused
-from state.events import (
+from state.events import Event
+from state.method_events import ResearchPlanRecorded, ResearchScheduleFrozen
+from state.method_rules import MethodEvent
+from state.research_events import ResearchStarted
+from state.research_projection import ResearchEvent, evolve_research, start
+from state.research_state import Research
+from state.run import Run, StageRecord, Status
+from state.run_events import (
     BytesWithheld,
     EffectFailed,
     EffectReserved,
     EffectSettled,
-    Event,
     ReviewAnswered,
     ReviewRefused,
     ReviewRequested,
@@ -31,11 +37,6 @@ from state.events import (
     StageCompleted,
     StageStarted,
 )
-from state.method_rules import MethodEvent
-from state.research_events import ResearchPlanRecorded, ResearchScheduleFrozen, ResearchStarted
-from state.research_projection import ResearchEvent, evolve_research, start
-from state.research_state import Research
-from state.run import Run, StageRecord, Status
 from state.values.claims import AnswerStatus
 from state.values.errors import InvalidRequest
 from state.values.ids import canonical_json

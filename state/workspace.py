@@ -15,16 +15,7 @@ from state.artifacts import Artifacts
 from state.completion import verify_completion
 from state.envelope import Draft, Refs
 from state.errors import NotFound, Refused, Withheld
-from state.events import (
-    MAX_IDS,
-    Event,
-    Limits,
-    RunCompleted,
-    RunQueued,
-    RunResumed,
-    RunStarted,
-    draft,
-)
+from state.events import MAX_IDS, Event, Limits, draft
 from state.ledger import Ledger
 from state.projection import Run, rehearse, replays
 from state.request import ResearchRequest, explain
@@ -38,6 +29,7 @@ from state.research_events import (
     ResearchStepRecorded,
 )
 from state.research_projection import Research
+from state.run_events import RunCompleted, RunQueued, RunResumed, RunStarted
 from state.values.errors import InvalidRequest
 from state.values.ids import artifact_id, content_hash, is_stable_id
 from state.values.redaction import has_secret, redact, strip_envelopes

@@ -6,6 +6,9 @@ import re
 
 _STABLE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}\Z")
 _CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}\Z")
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def is_stable_id(text: str) -> bool:
@@ -23,9 +26,7 @@ def canonical_json(value: object) -> str:
 
     Raises `ValueError` for NaN and infinities, `TypeError` for what JSON cannot hold.
     """
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _CANONICAL.encode(value)
 
 
 def sha256_hex(data: bytes | str) -> str:

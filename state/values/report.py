@@ -9,7 +9,10 @@ from state.values.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One numbered quote and everything needed to find it again. Offsets are code points."""
+    """One numbered quote and everything needed to find it again. Offsets are code points.
+
+    `quote` is `redact(archived text[start:end])`: secrets stay in the archive.
+    """
 
     number: int
     evidence_id: str

@@ -3,37 +3,35 @@
 from collections.abc import Iterator
 
 from state.envelope import Draft, Refs
-from state.events import (
-    EffectReserved,
-    EffectSettled,
-    Event,
-    Holder,
-    Limits,
-    RunLeased,
-    RunQueued,
-    RunStarted,
-    Spend,
-    StageStarted,
-    draft,
-)
-from state.request import make_request
-from state.research_events import (
+from state.events import Event, Holder, Limits, Spend, draft
+from state.method_events import (
     PlannedSubquestion,
     RecordedQuote,
     RecordedRow,
-    Rendition,
-    ResearchArtifactRecorded,
-    ResearchCheckpointRecorded,
     ResearchCoverageAssessed,
     ResearchEvidenceAccepted,
     ResearchPlanRecorded,
     ResearchReadingFrozen,
     ResearchScheduleFrozen,
-    ResearchStarted,
-    ResearchStepRecorded,
     ScheduledQuery,
 )
+from state.request import make_request
+from state.research_events import (
+    Rendition,
+    ResearchArtifactRecorded,
+    ResearchCheckpointRecorded,
+    ResearchStarted,
+    ResearchStepRecorded,
+)
 from state.research_projection import MAX_ARTIFACTS, MAX_STEPS
+from state.run_events import (
+    EffectReserved,
+    EffectSettled,
+    RunLeased,
+    RunQueued,
+    RunStarted,
+    StageStarted,
+)
 from state.values.evidence import Coverage
 from state.values.ids import artifact_id, content_hash, sha256_hex
 from state.values.plan import Plan, Subquestion

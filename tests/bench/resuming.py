@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flows.settings import Settings
 from flows.wiring import make_desk
-from state.events import StageStarted
+from state.run_events import StageStarted
 from tests.bench.commands import HELLO, assay, example, prefect_of, python
 from tests.bench.engine import engine
 from tests.bench.measuring import Row, Samples, repeat

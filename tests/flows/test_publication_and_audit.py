@@ -11,10 +11,11 @@ import pytest
 from flows.audit import Audit, audit_run
 from flows.runs import execute, principal, retry, submit
 from state.errors import IntegrityError, NotFound
-from state.events import BytesWithheld, draft
+from state.events import draft
 from state.policy import PolicyFile
 from state.request import make_request
 from state.research_events import ArtifactRole
+from state.run_events import BytesWithheld
 from state.values.errors import InvalidRequest, ObstructedError, RejectedError
 from tests.flows.world import World, annex, answered, published, queued, resumed, types
 
@@ -178,6 +179,26 @@ def test_something_unreadable_in_place_of_the_report_is_a_finding(world: World) 
     path.mkdir()
 
     assert [finding.about for finding in audit(world).findings] == [str(path)]
+
+
+def test_a_secret_in_a_source_stays_in_the_archive(fresh: World) -> None:
+    secret = "sk-abcdefghijklmnop123"
+    page = f"A team holds at most 25 members; ask with {secret} for more.\n".encode()
+    fresh.pages["/world/pavo.md"] = page
+
+    answered(fresh)
+
+    files = b"".join(published(fresh).values())
+    journal = "".join(line.json for line in fresh.desk().ledger.read("r1"))
+    assert secret.encode() not in files
+    assert secret not in journal
+    assert b"[REDACTED]" in files
+    found = audit(fresh)
+    assert (found.citations, found.citations_verified) == (3, 3)
+    run = fresh.desk().ledger.project("r1")
+    assert run.research is not None
+    assert fresh.desk().artifacts.get(run.research.sources[0].content_hash) == page
+    assert resumed(fresh).status == "completed"
 
 
 def test_an_audit_of_a_run_there_is_not_says_so(finished: World) -> None:

@@ -10,7 +10,8 @@ from flows.answering import InteractionInvalid, answer_review
 from flows.runs import RunResult, cancel, execute, mark_interrupted
 from flows.wiring import Desk
 from state.errors import NotFound, Refused
-from state.events import ReviewAnswered, draft
+from state.events import draft
+from state.run_events import ReviewAnswered
 from state.values.errors import InvalidRequest
 from state.values.plan import Plan, Subquestion
 from tests.flows.world import PLAN, World, annex, queued, resumed, types

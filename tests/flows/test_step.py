@@ -17,7 +17,8 @@ from flows.runs import cancel, execute, retry
 from flows.step import Driver, Held, StepFailed, Turn, in_order
 from flows.wiring import Desk
 from state.errors import BudgetExceeded, Fenced, LeaseHeld
-from state.events import Holder, RunLeased, draft
+from state.events import Holder, draft
+from state.run_events import RunLeased
 from state.values.errors import AssayError, ObstructedError, RejectedError, TransientError
 from state.values.money import Usage
 from tasks.policy import POLICY
@@ -284,7 +285,7 @@ def test_a_retry_takes_over_what_any_of_its_ancestors_settled(world: World, desk
 
 
 def test_the_same_fact_is_recorded_once_and_another_in_its_place_is_refused(desk: Desk) -> None:
-    from state.research_events import ResearchStopDecided
+    from state.method_events import ResearchStopDecided
 
     async def body(driver: Driver) -> None:
         for _ in range(2):
@@ -317,7 +318,7 @@ def test_a_command_that_comes_while_a_run_is_taken_up_does_not_disturb_it(
 
 
 def cancel_event(world: World) -> None:
-    from state.events import RunCancelRequested
+    from state.run_events import RunCancelRequested
 
     event = RunCancelRequested(reason="in between", by="tester")
     world.desk().ledger.append("r1", [draft(event)])

@@ -8,35 +8,30 @@ import pytest
 
 from state.envelope import SCHEMA_VERSION, Draft, Envelope, Line, Refs, normalise, seal, utc_text
 from state.errors import Refused
-from state.events import (
+from state.events import Event, Holder, Limits, Spend, draft
+from state.method_events import PlannedSubquestion, ResearchPlanRecorded
+from state.projection import Run, evolve, replays
+from state.request import ResearchRequest, make_request
+from state.research_events import (
+    Rendition,
+    ResearchArtifactRecorded,
+    ResearchChecklistUpdated,
+    ResearchCheckpointRecorded,
+    ResearchCompleted,
+    ResearchStarted,
+    ResearchStepRecorded,
+)
+from state.research_projection import Research
+from state.run_events import (
     EffectReserved,
     EffectSettled,
-    Event,
-    Holder,
-    Limits,
     ReviewAnswered,
     ReviewRequested,
     RunLeased,
     RunQueued,
     RunStarted,
     RunWaiting,
-    Spend,
-    draft,
 )
-from state.projection import Run, evolve, replays
-from state.request import ResearchRequest, make_request
-from state.research_events import (
-    PlannedSubquestion,
-    Rendition,
-    ResearchArtifactRecorded,
-    ResearchChecklistUpdated,
-    ResearchCheckpointRecorded,
-    ResearchCompleted,
-    ResearchPlanRecorded,
-    ResearchStarted,
-    ResearchStepRecorded,
-)
-from state.research_projection import Research
 from state.values.ids import content_hash
 from state.values.plan import Plan, Subquestion
 from state.values.profiles import PROFILES

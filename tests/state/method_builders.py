@@ -3,7 +3,7 @@
 from typing import Any
 
 from state.events import Event
-from state.research_events import (
+from state.method_events import (
     RecordedQuote,
     ResearchClaimRecorded,
     ResearchCoverageAssessed,

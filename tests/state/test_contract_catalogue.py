@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from state import research_events
+from state import method_events, research_events
 from state.envelope import NO_HASH, Envelope, Refs, normalise, parse_line, seal, utc_text
 from state.errors import CorruptLedger, Refused
-from state.events import REGISTER, RunFailed, Value, decode, draft
+from state.events import REGISTER, Value, decode, draft
+from state.run_events import RunFailed
 from state.values.redaction import REDACTED
 from tests.state.builders import (
     BEGAN,
@@ -213,7 +214,7 @@ def test_a_text_that_redaction_made_longer_is_cut_to_its_limit() -> None:
 def test_the_paths_to_research_are_kept_to_the_letter() -> None:
     path = "/home/ann/sk-learn-tutorials"
     started = research_started(sources=(path, "https://a.b/?token=abcdef"))
-    frozen = research_events.ResearchReadingFrozen(round=1, locators=(f"{path}/a.md",))
+    frozen = method_events.ResearchReadingFrozen(round=1, locators=(f"{path}/a.md",))
 
     assert draft(started).body["request"]["sources"] == [path, f"https://a.b/?token={REDACTED}"]
     assert draft(frozen).body["locators"] == [f"{path}/a.md"]

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from state.artifacts import LocalArtifacts
 from state.completion import verify_completion
 from state.errors import Refused
-from state.events import RunCompleted
 from state.research_projection import completion_problems
+from state.run_events import RunCompleted
 from state.values.ids import content_hash
 from state.values.profiles import PROFILES
 from tests.state.builders import (

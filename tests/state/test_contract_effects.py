@@ -7,17 +7,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from state.envelope import Refs
 from state.errors import BudgetExceeded, Conflict
-from state.events import (
-    Ancestor,
-    EffectFailed,
-    EffectSettled,
-    Limits,
-    RunInterrupted,
-    RunResumed,
-    RunStarted,
-    Spend,
-    draft,
-)
+from state.events import Ancestor, Limits, Spend, draft
+from state.run_events import EffectFailed, EffectSettled, RunInterrupted, RunResumed, RunStarted
 from state.values.ids import content_hash
 from tests.state.builders import (
     DIGEST,

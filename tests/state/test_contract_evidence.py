@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from state.research_events import ResearchCoverageAssessed, ResearchVerdictRecorded
+from state.method_events import ResearchCoverageAssessed, ResearchVerdictRecorded
 from state.values.claims import ClaimStatus, Verdict
 from state.values.ids import content_hash
 from tests.state.builders import just, planned, running, source, text_source

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from state.envelope import Draft, Line, Refs
 from state.errors import Conflict, CorruptLedger, Refused
-from state.events import Event, RunInterrupted, RunResumed, StageCompleted, StageStarted, draft
+from state.events import Event, draft
 from state.projection import RunFold, project, rehearse, replays
+from state.run_events import RunInterrupted, RunResumed, StageCompleted, StageStarted
 from state.values.errors import AssayError
 from tests.state.builders import (
     History,

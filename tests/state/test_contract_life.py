@@ -6,10 +6,10 @@ import pytest
 
 from state.envelope import Draft
 from state.errors import CorruptLedger, Fenced, Refused
-from state.events import (
-    Ancestor,
+from state.events import Ancestor, Event
+from state.projection import TERMINAL, evolve, rehearse
+from state.run_events import (
     BytesWithheld,
-    Event,
     ReviewRefused,
     RunCancelled,
     RunCancelRequested,
@@ -21,7 +21,6 @@ from state.events import (
     StageCompleted,
     StageStarted,
 )
-from state.projection import TERMINAL, evolve, rehearse
 from state.values.ids import content_hash
 from tests.state.builders import (
     DIGEST,

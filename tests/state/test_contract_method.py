@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from state.research_events import ResearchSourceSkipped
+from state.method_events import ResearchSourceSkipped
 from state.values.plan import Plan, Subquestion
 from tests.state.builders import plan, planned, running, text_source
 from tests.state.method_builders import (

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from state.artifacts import LocalArtifacts
 from state.errors import IntegrityError, NotFound, Withheld
-from state.events import BytesWithheld, draft
+from state.events import draft
 from state.local_ledger import LocalLedger
 from state.projection import RunFold
+from state.run_events import BytesWithheld
 from state.values.errors import InvalidRequest, RejectedError
 from state.values.ids import artifact_id, content_hash
 from state.workspace import Call, Workspace

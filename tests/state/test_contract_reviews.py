@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from state.events import Event, ReviewRequested, RunCancelRequested, RunResumed, RunWaiting
-from state.research_events import ResearchScheduleFrozen, ScheduledQuery
+from state.events import Event
+from state.method_events import ResearchScheduleFrozen, ScheduledQuery
 from state.reviews import MAX_INTERACTIONS, MAX_REVISIONS
+from state.run_events import ReviewRequested, RunCancelRequested, RunResumed, RunWaiting
 from state.values.plan import Plan
 from tests.state.builders import (
     DIGEST,

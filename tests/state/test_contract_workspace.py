@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from state.errors import NotFound, Refused
-from state.events import RunInterrupted, draft
+from state.events import draft
+from state.run_events import RunInterrupted
 from state.values.errors import InvalidRequest
 from state.values.ids import artifact_id, content_hash
 from state.workspace import Call
