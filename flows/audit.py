@@ -20,6 +20,7 @@ from state.research_events import ArtifactRole, ResearchArtifactRecorded
 from state.research_projection import Research
 from state.values.errors import AssayError
 from state.values.ids import content_hash
+from state.values.redaction import redact
 
 Standing = Literal["verified", "failed", "withheld"]
 
@@ -84,7 +85,7 @@ def check_citations(artifacts: Artifacts, run: Run) -> None:
             if citation["text_hash"] in run.withheld:
                 continue
             text = artifacts.read_text(citation["text_hash"])
-            if text[citation["start"] : citation["end"]] != citation["quote"]:
+            if redact(text[citation["start"] : citation["end"]]) != citation["quote"]:
                 raise IntegrityError(
                     f"citation [{citation['number']}] of run {run.run_id!r} is not in the archive; "
                     f"'assay verify {run.run_id}' says more"
@@ -243,7 +244,7 @@ def _citation_standing(
     if text is None:
         gone = {source.content_hash, source.rendition.text_hash} & set(run.withheld)
         return ("withheld", "") if gone else ("failed", "its source does not check out")
-    if text[citation["start"] : citation["end"]] != citation["quote"]:
+    if redact(text[citation["start"] : citation["end"]]) != citation["quote"]:
         return "failed", "the archived text does not hold this quote at its place"
     return "verified", ""
 

@@ -9,6 +9,7 @@ from adapters.models.port import Answer, AssessInput, Assessment, Researcher, Se
 from adapters.search.ranking import rank_passages
 from state.values.evidence import Conflict, Coverage, CoverageRow, Passage
 from state.values.plan import MAX_QUERY, has_words
+from state.values.redaction import redact
 from tasks.policy import POLICY
 
 POOL_CHARACTERS = 48_000
@@ -69,7 +70,8 @@ def accept(assessment: Assessment, given: AssessInput, texts: Mapping[str, str])
     A selection must be held already or lie in an offered passage, and be the exact slice of its
     archived text; where it stands is taken from there. A row may only rest on selections of its own
     subquestion; a covered row needs evidence (with cross_check: of two origins), a conflict two
-    sources. Whoever assessed, these hold afterwards.
+    sources. Free text is redacted, and a selection that cuts a secret in two, which nobody could
+    recognise afterwards, is dropped. Whoever assessed, these hold afterwards.
     """
     known = {subquestion.id for subquestion in given.plan.subquestions}
     placed = [
@@ -87,7 +89,9 @@ def accept(assessment: Assessment, given: AssessInput, texts: Mapping[str, str])
             _row(subquestion.id, rows.get(subquestion.id), by_id, conflicts, given)
             for subquestion in given.plan.subquestions
         ),
-        missing=tuple(text[:1000] for text in assessment.missing if text.strip())[:MAX_MISSING],
+        missing=tuple(redact(text)[:1000] for text in assessment.missing if text.strip())[
+            :MAX_MISSING
+        ],
         conflicts=conflicts,
     )
 
@@ -111,6 +115,7 @@ def _placed(choice: Selected, given: AssessInput) -> Selected | None:
             passage.source_id == choice.source_id
             and passage.start <= choice.start
             and choice.end <= passage.end
+            and redact(choice.text) in redact(passage.text)
         ):
             return replace(
                 choice,
@@ -145,7 +150,9 @@ def _real_conflicts(
         sources = {by_id[id_].source_id for id_ in ids}
         same = all(by_id[id_].subquestion_id == conflict.subquestion_id for id_ in ids)
         if len(sources) > 1 and same and conflict.difference.strip():
-            real.append(replace(conflict, evidence_ids=ids, difference=conflict.difference[:2000]))
+            real.append(
+                replace(conflict, evidence_ids=ids, difference=redact(conflict.difference)[:2000])
+            )
     return tuple(real[:MAX_CONFLICTS])
 
 
@@ -168,7 +175,7 @@ def _row(
         if id_ in by_id and by_id[id_].subquestion_id == subquestion_id
     )
     said = row.coverage if row else Coverage.GAP
-    gap = row.gap.strip() if row else "this subquestion was not assessed"
+    gap = redact(row.gap.strip()) if row else "this subquestion was not assessed"
     if disputed:
         said, gap = Coverage.CONFLICT, ""
     elif said is Coverage.CONFLICT:

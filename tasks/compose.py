@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from adapters.models.port import Assessment, SectionDraft, Selected
 from state.values.claims import AnswerStatus, Claim, ClaimCheck, Verdict
 from state.values.evidence import Coverage
+from state.values.redaction import redact
 from state.values.report import (
     Citation,
     ConflictEntry,
@@ -149,7 +150,7 @@ def _citation(number: int, choice: Selected, reading: Reading) -> Citation:
         locator=choice.locator,
         display=reading.display,
         title=reading.title,
-        quote=choice.text,
+        quote=redact(choice.text),
         start=choice.start,
         end=choice.end,
         paragraph=choice.paragraph,

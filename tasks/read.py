@@ -16,6 +16,7 @@ from state.values.blocks import Block, BlockKind, Document, Outcome
 from state.values.errors import RejectedError
 from state.values.ids import canonical_json
 from state.values.money import Usage
+from state.values.redaction import redact
 from tasks.policy import POLICY
 
 
@@ -79,7 +80,7 @@ async def read_source(
     reading = Reading(
         locator=given.locator,
         display=opened.display,
-        title=document.title,
+        title=redact(document.title) if document.title else None,
         content_hash=content_hash,
         size=len(opened.data),
         media_type=document.media_type,

@@ -7,6 +7,7 @@ from prefect import task
 
 from adapters.models.port import Answer, Paragraph, Researcher, SectionDraft, WriteInput
 from state.values.claims import Claim
+from state.values.redaction import redact
 from tasks.policy import POLICY
 
 MAX_CLAIM = 800
@@ -29,6 +30,7 @@ def accept_draft(draft: SectionDraft, given: WriteInput) -> SectionDraft:
     """Return `draft` with at most `max_claims` claims, each citing 1 to 8 accepted quotes.
 
     A remark may speak of the research only: one with a citation or a link of its own is left out.
+    Secrets are redacted.
     """
     known = {choice.id for choice in given.assessment.selected}
     paragraphs: list[Paragraph] = []
@@ -37,7 +39,7 @@ def accept_draft(draft: SectionDraft, given: WriteInput) -> SectionDraft:
         claims = []
         for claim in paragraph.claims:
             ids = tuple(dict.fromkeys(id_ for id_ in claim.evidence_ids if id_ in known))
-            text = " ".join(claim.text.split())
+            text = redact(" ".join(claim.text.split()))
             if not ids or not text or len(text) > MAX_CLAIM or count >= given.max_claims:
                 lost += 1
                 continue
@@ -45,14 +47,15 @@ def accept_draft(draft: SectionDraft, given: WriteInput) -> SectionDraft:
             claims.append(
                 Claim(f"{given.section}-{count}", given.section, text, ids[:MAX_CITATIONS])
             )
-        remark = " ".join(paragraph.remark.split())
+        remark = redact(" ".join(paragraph.remark.split()))
+        heading = redact(paragraph.heading)
         if not claims and (len(remark) > MAX_REMARK or _IMITATES.search(remark)):
             lost += 1
             remark = ""
         if claims:
-            paragraphs.append(Paragraph(tuple(claims), "", paragraph.heading))
+            paragraphs.append(Paragraph(tuple(claims), "", heading))
         elif remark:
-            paragraphs.append(Paragraph((), remark, paragraph.heading))
+            paragraphs.append(Paragraph((), remark, heading))
     if lost:
         left_out = (
             f"{lost} sentence{'s' if lost > 1 else ''} left out: without accepted evidence, or "

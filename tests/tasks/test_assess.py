@@ -83,6 +83,16 @@ def test_with_a_cross_check_two_sources_cover() -> None:
     assert made.rows[1].coverage is Coverage.COVERED
 
 
+def test_a_selection_that_cuts_a_secret_in_two_is_dropped() -> None:
+    text = "Log in with sk-abcdefghijklmnop123 to see the members."
+    cut = replace(MEMBERS, start=20, end=54, text=text[20:54])
+    whole = replace(MEMBERS, start=0, end=54, text=text)
+
+    made = accept(assessed(cut, whole), asked(passages=(passage("s1", text),)), {"s1": text})
+
+    assert made.selected == (whole,)
+
+
 def test_a_row_rests_on_each_quote_of_its_own_subquestion_once() -> None:
     row = CoverageRow("q1", Coverage.COVERED, (MEMBERS.id, MEMBERS.id, LOGS.id, "ev-unknown"))
 
