@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_hex
 from typing import Generic
-from uuid import uuid4
 
 from state.durable import create_private_folder, sync_file
 from state.envelope import SCHEMA_VERSION, Draft, Envelope, Line, seal, spell_body, utc_text
@@ -40,7 +40,7 @@ class Hooks:
     """Where an append gets time, ids and durability from; who watches it before and after."""
 
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    new_id: Callable[[], str] = lambda: uuid4().hex
+    new_id: Callable[[], str] = lambda: token_hex(16)
     sync: Callable[[int], None] = sync_file
     after_write: Callable[[Line], None] | None = None
     on_durable: Callable[[Sequence[Line]], None] | None = None
