@@ -1,0 +1,123 @@
+"""A run over real local files, with the built-in researcher: no model, no key, no network."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.documents.direct import DirectConverter
+from flows.runs import RunResult, execute, request_of, submit
+from flows.settings import Settings
+from flows.wiring import Desk, Tools, local_tools, make_desk
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ferry.md").write_text(
+        "# The Ostra ferry\n\nThe Ostra ferry carries 120 passengers.\n\n"
+        "It crosses the strait in 25 minutes.\n"
+    )
+    (folder / "untitled.txt").write_text("Bicycles travel free of charge on the Ostra ferry.\n")
+    return folder
+
+
+def desk_at(home: Path) -> Desk:
+    """Return a desk whose conversions run in this process, which is quick."""
+    settings = Settings(home=home)
+    desk = make_desk(settings)
+
+    def tools(sources: Any) -> Tools:
+        made = local_tools(settings, sources)
+        return Tools(made.search, made.reader, DirectConverter(), made.researcher, made.inventory)
+
+    desk.tools = tools
+    desk.converter = DirectConverter
+    return desk
+
+
+def asked(home: Path, folder: Path, question: str, run_id: str = "r1") -> RunResult:
+    desk = desk_at(home)
+    request = request_of(desk, question, sources=[folder], run_id=run_id, scope="quick")
+    submit(desk, request)
+    return execute(desk, run_id)
+
+
+def test_a_question_is_answered_from_files_with_verified_quotes(
+    assay_home: Path, notes: Path
+) -> None:
+    """Cases: B1 2."""
+    result = asked(assay_home, notes, "How many passengers does the Ostra ferry carry?")
+
+    assert (result.status, result.answer_status) == ("completed", "answered")
+    assert any("120 passengers" in citation["quote"] for citation in result.citations)
+    report = Path(result.report["report.md"]).read_text()
+    assert "[1]" in report
+    assert "ferry.md" in report
+
+
+def test_a_file_without_a_title_has_none_in_the_report(assay_home: Path, notes: Path) -> None:
+    """Cases: B1 7."""
+    result = asked(assay_home, notes, "Do bicycles travel free on the Ostra ferry?")
+
+    titles = {c["display"]: c["title"] for c in result.citations}
+    assert titles.get("notes/untitled.txt", titles.get("untitled.txt", "?")) is None
+    assert "(no title stated)" in Path(result.report["report.md"]).read_text()
+
+
+def test_one_file_has_one_name_wherever_the_run_is_started_from(
+    assay_home: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cases: B1 8."""
+    question = "How many passengers does the Ostra ferry carry?"
+    monkeypatch.chdir(notes)
+    here = asked(assay_home, Path(), question, "here")
+    monkeypatch.chdir("/")
+    there = asked(assay_home, notes, question, "there")
+
+    names = [{c["display"] for c in result.citations} for result in (here, there)]
+    assert names[0] == names[1]
+    assert {c["locator"] for c in here.citations} == {c["locator"] for c in there.citations}
+
+
+def test_a_question_nothing_answers_gives_an_honest_report(assay_home: Path, notes: Path) -> None:
+    """Cases: B1 4, 5."""
+    result = asked(assay_home, notes, "What is the boiling point of zirconium?")
+
+    assert (result.status, result.answer_status) == ("completed", "insufficient-evidence")
+    assert result.claims == result.citations == []
+
+
+def test_files_that_cannot_be_read_or_named_stop_none_of_the_others(
+    assay_home: Path, notes: Path
+) -> None:
+    """Cases: B3 49."""
+    (notes / "broken ferry.docx").write_bytes(b"PK\x03\x04 cut off")
+    (notes / "Ostra ferry passengers `a](x) [3].md").write_text("The Ostra ferry is blue.\n")
+    Path(os.fsdecode(os.fsencode(notes) + b"/ferry-\xff.md")).write_text("The Ostra ferry: old.\n")
+
+    result = asked(assay_home, notes, "How many passengers does the Ostra ferry carry?")
+
+    assert (result.status, result.answer_status) == ("completed", "answered")
+    json.loads(Path(result.report["report.json"]).read_text())
+
+
+def test_a_folder_that_is_gone_interrupts_the_run_until_it_is_back(
+    assay_home: Path, notes: Path, tmp_path: Path
+) -> None:
+    desk = desk_at(assay_home)
+    question = "How many passengers does the Ostra ferry carry?"
+    submit(desk, request_of(desk, question, sources=[notes], run_id="r1"))
+    notes.rename(tmp_path / "away")
+
+    gone = execute(desk, "r1")
+    assert gone.status == "interrupted"
+    assert str(notes) in gone.reason
+    (tmp_path / "away").rename(notes)
+
+    assert execute(desk_at(assay_home), "r1").status == "completed"
