@@ -15,7 +15,7 @@ import anyio
 from flows.answering import WaitingForPerson
 from flows.step import CancelRequested, Driver, Turn, driving, is_the_machines
 from flows.wiring import Desk, Tools
-from state.errors import Conflict, CorruptLedger, Fenced
+from state.errors import Conflict, CorruptLedger, Fenced, IntegrityError, NotFound
 from state.events import Event, Holder, draft
 from state.projection import Run, project
 from state.run_events import (
@@ -151,8 +151,13 @@ async def _record_end(driver: Driver, event: Event, error: BaseException) -> Non
 
 
 def is_resumable(error: BaseException) -> bool:
-    """Tell whether the same run can go on once the reason is gone: Ctrl-C, disk, engine, policy."""
-    if isinstance(error, (KeyboardInterrupt, asyncio.CancelledError, Fenced)):
+    """Tell whether the same run can go on once the reason is gone.
+
+    Ctrl-C, the disk, the engine, the policy, another driver, or a damaged body of the archive,
+    which can be restored.
+    """
+    from_outside = (KeyboardInterrupt, asyncio.CancelledError, Fenced, IntegrityError, NotFound)
+    if isinstance(error, from_outside):
         return True
     return is_the_machines(error)
 

@@ -62,8 +62,9 @@ class _Value(BaseModel):
 class Budgets(_Value):
     """What one run may use. `max_queries` and `max_pages` are per round, the others per run.
 
-    `research_seconds` counts from the recorded start, pauses included, and bounds the scheduling
-    of new research; writing may finish after it.
+    `research_seconds` counts from when research began (its stage's recorded start: a person may
+    take days over the plan before), interruptions included, and bounds the scheduling of new
+    research; writing may finish after it.
     """
 
     max_queries: StrictInt

@@ -297,6 +297,31 @@ def test_the_same_fact_is_recorded_once_and_another_in_its_place_is_refused(desk
     assert types(desk).count("research_stop_decided") == 1
 
 
+@pytest.mark.parametrize("damage", ["gone", "changed"])
+def test_a_damaged_outcome_is_never_made_up_and_once_restored_the_run_goes_on(
+    world: World, damage: str
+) -> None:
+    desk = world.desk(stop_after="round")
+    execute(desk, queued(desk))
+    effect = next(iter(desk.ledger.project("r1").effects.values()))
+    digest = effect.outcome_hash.removeprefix("sha256:")
+    path = world.home / "artifacts/sha256" / digest[:2] / digest[2:]
+    original = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(original[:-2] + b"!!")
+    used = world.touched
+
+    stopped = resumed(world)
+    assert stopped.status == "interrupted"
+    assert "backup" in stopped.reason
+    assert world.touched == used
+    path.write_bytes(original)
+
+    assert resumed(world).status == "completed"
+
+
 def test_a_command_that_comes_while_a_run_is_taken_up_does_not_disturb_it(
     world: World, desk: Desk
 ) -> None:
