@@ -51,7 +51,7 @@ class RunLeased(Event):
 
 
 class RunStarted(Event):
-    """Work began for the first time; `research_seconds` counts from here."""
+    """Work began for the first time."""
 
     type = "run_started"
 
