@@ -107,7 +107,7 @@ def machine() -> dict[str, Any]:
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as text in columns."""
-    head = ("what", "Assay", "baseline", "", "ratio", "target", "met")
+    head = ("what", "Assay", "baseline", "which is", "ratio", "target", "met")
     cells = [head, *(_cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     return "\n".join(
