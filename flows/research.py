@@ -25,8 +25,9 @@ from flows.archive import archive_inventory
 from flows.execution import Ending, open_tools, take_up
 from flows.knowledge import Knowledge, nothing_known
 from flows.review import ask_person, plan_of_answer
-from flows.rounds import decide_stop, research_round
+from flows.rounds import research_round
 from flows.step import Driver, Held, Turn, executing
+from flows.stopping import decide_stop
 from flows.wiring import Tools, open_desk
 from flows.writing import check_claims, outline_report, publish_report, seal_report, write_sections
 from state.method_events import PlannedSubquestion, ResearchPlanRecorded, ResearchStopDecided

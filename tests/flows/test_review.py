@@ -1,5 +1,7 @@
 """The gate: nothing is searched before a person said so about exactly this plan."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +200,40 @@ def test_the_second_answer_loses_is_told_so_and_is_recorded(
 
     assert refusals(world.desk()) == ["already_resolved", "already_resolved"]
     assert resumed(world).status == "completed"
+
+
+def test_of_two_answers_at_the_same_moment_one_counts_and_the_other_is_told(
+    world: World, waiting: RunResult
+) -> None:
+    together = threading.Barrier(2)
+
+    def say(action: str) -> str:
+        together.wait()
+        try:
+            answer(world, action)
+        except InteractionInvalid as lost:
+            return lost.reason
+        return "counted"
+
+    with ThreadPoolExecutor(2) as people:
+        said = list(people.map(say, ["approve", "cancel"]))
+
+    assert sorted(said) == ["already_resolved", "counted"] or sorted(said) == [
+        "cancel_requested", "counted",
+    ]  # fmt: skip
+    assert len(refusals(world.desk())) == 1
+    decided = world.desk().ledger.project("r1").reviews[0].answer
+    assert decided is not None
+    assert decided.action == ("approve" if said[0] == "counted" else "cancel")
+
+
+def test_a_queued_run_is_cancelled_at_once(world: World) -> None:
+    desk = world.desk()
+    queued(desk)
+
+    run = cancel(world.desk(), "r1", "never mind")
+
+    assert (run.status, run.reason) == ("cancelled", "never mind")
 
 
 def test_an_answer_to_an_earlier_or_unknown_request_is_stale(

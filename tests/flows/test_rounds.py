@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from adapters.models.port import Assessment
 from adapters.search.port import Hit, SearchPage
 from flows.knowledge import Knowledge, nothing_known
-from flows.rounds import choose_reading, next_queries
+from flows.rounds import choose_reading
+from flows.stopping import next_queries
 from state.values.evidence import Coverage, CoverageRow
 from state.values.report import RoundEntry
 from tests.flows.world import PLAN

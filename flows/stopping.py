@@ -1,0 +1,79 @@
+"""Whether another round begins, and what it would search for."""
+
+from datetime import datetime
+
+from flows.knowledge import Knowledge
+from flows.step import Driver, Turn
+from flows.wiring import Tools
+from state.method_events import ResearchStopDecided, ScheduledQuery, StopReason
+from state.values.evidence import Coverage
+
+LEAST_CALLS = 5  # for the first round and a report; a later round leaves a whole report's calls
+
+
+async def decide_stop(driver: Driver, knowledge: Knowledge, tools: Tools) -> StopReason | None:
+    """Return why no further round begins, or None. Decided once, and recorded when it is a stop."""
+    research = driver.research
+    number = knowledge.number
+    if number + 1 in research.schedules:
+        return None
+    if research.stop is not None and research.stop.round == number:
+        return research.stop.reason
+    reason = stop_reason(driver, knowledge, tools, driver.desk.now())
+    if reason is not None:
+        event = ResearchStopDecided(round=number, reason=reason)
+        await driver.record(Turn("knowledge_base", max(number, 1)), event)
+    return reason
+
+
+def stop_reason(
+    driver: Driver, knowledge: Knowledge, tools: Tools, now: datetime
+) -> StopReason | None:
+    """Return the first reason to stop that holds, in the contract's order."""
+    budgets = driver.research.started.request.budgets
+    spent = driver.run.spent
+    rows = knowledge.assessment.rows
+    covered = bool(rows) and all(row.coverage is Coverage.COVERED for row in rows)
+    last = knowledge.rounds[-1] if knowledge.rounds else None
+    elapsed = now - _began(driver)
+    calls_left = budgets.max_model_calls - spent.model_calls
+    needed = 1 + calls_for_writing(driver) if knowledge.rounds else LEAST_CALLS
+    checks: tuple[tuple[bool, StopReason], ...] = (
+        (covered, "coverage-complete"),
+        (knowledge.number >= budgets.max_rounds, "round-budget"),
+        (last is not None and last.round > 1 and last.new_evidence == 0, "no-progress"),
+        (elapsed.total_seconds() >= budgets.research_seconds, "deadline"),
+        (tools.researcher.uses_model and calls_left < needed, "model-budget"),
+        (spent.searches >= budgets.max_searches, "search-budget"),
+        (spent.pages >= budgets.max_read_pages, "page-budget"),
+        (not next_queries(knowledge), "no-progress"),
+    )
+    return next((reason for holds, reason in checks if holds), None)
+
+
+def _began(driver: Driver) -> datetime:
+    """Return when research began: waiting for a person before the first round is no research."""
+    stages = [record for record in driver.run.stages if record.stage == "knowledge_base"]
+    return datetime.fromisoformat(stages[0].started_at if stages else driver.run.started_at)
+
+
+def calls_for_writing(driver: Driver) -> int:
+    """Return how many model calls a whole report takes: its outline, and two for each section."""
+    written = [section for section in driver.research.profile.sections if not section.computed]
+    return 1 + 2 * len(written)
+
+
+def next_queries(knowledge: Knowledge) -> tuple[ScheduledQuery, ...]:
+    """Return the queries not used yet: the plan's, or those that the last assessment asks for."""
+    if not knowledge.rounds:
+        wanted = [(s.id, s.query) for s in knowledge.plan.subquestions]
+    else:
+        first = {s.id: s.query for s in knowledge.plan.subquestions}
+        rows = [row for row in knowledge.assessment.rows if row.coverage is not Coverage.COVERED]
+        wanted = [(row.subquestion_id, row.next_query) for row in rows]
+        wanted += [(row.subquestion_id, first[row.subquestion_id]) for row in rows]
+    fresh: dict[str, ScheduledQuery] = {}
+    for subquestion_id, query in wanted:
+        if query.strip() and query not in knowledge.used_queries and query not in fresh:
+            fresh[query] = ScheduledQuery(subquestion_id=subquestion_id, query=query)
+    return tuple(fresh.values())
