@@ -153,6 +153,8 @@ def measure(folder: Path) -> Iterator[Row]:
         found = _together(place, jobs)
         many = f"{processes} process" + ("es" if processes > 1 else "")
         yield _row(f"append, {many}, median", found, "jsonl", lambda s: s.median, most_ratio=1.3)
+        added = found["assay"].median - found["jsonl"].median
+        yield Row(f"append, {many}, what is added, median", added)
         yield _row(
             f"append, {many}, 99 of 100 within", found, "sqlite", lambda s: s.at(0.99),
             most_ratio=1.0 if processes == 16 else None,
