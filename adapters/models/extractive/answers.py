@@ -22,6 +22,7 @@ class Expected(StrEnum):
     MEASURE = "a measure with its unit"
     PLACE = "a place"
     REASON = "a reason"
+    VERSION = "a version"
     OPEN = "a statement"
 
 
@@ -45,6 +46,12 @@ how much\b.*\b(?:costs?|pays?|paid|earn|charge[ds]?|spen[dt]|prices?|fees?|sells
 what\b.*\b(?:price|cost|fee|fare|salary|fine|budget|tariff)\b(?! of living)
 was kostet|wie teuer|wie viel kostet|combien co[uû]te|cu[aá]nto cuesta
 多少钱
+""",
+    Expected.VERSION: r"""
+(?:which|what|from which|since which) (?:\w+ ){0,2}versions?\b
+what (?:is|was|are) the (?:\w+ ){0,2}versions?\b
+welche (?:\w+)?versione?n?\b|quelles? versions?\b|qué versi[oó]n
+哪些?版本|什么版本
 """,
     Expected.DURATION: r"""
 how (?:long|old)\b(?! is the (?:river|road|tunnel|bridge|wall|coast))
@@ -137,10 +144,17 @@ _ROLES = re.compile(
     r"verein)\b"
     r"|人|者|员|局|公司|会", re.IGNORECASE,
 )  # fmt: skip
+_HANDLE = re.compile(r"(?<![\w/.])@[A-Za-z][\w-]+(?![\w./-]*/)|[\w.+-]+@[\w-]+\.\w+")
 _NAME = re.compile(r"(?<![.!?:\n]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+")
 _TWO_NAMES = re.compile(
     r"\b[A-ZÀ-ÖØ-Þ][\w’'-]+\s+(?:(?:de|van|von|der|la|of)\s+)*"
     r"(?:[A-Z]\.\s+)*[A-ZÀ-ÖØ-Þ][\w’'-]+"
+)
+_VERSION = re.compile(
+    r"\bv?\d+(?:\.(?:\d+|x))+|[^\W\d_]{2,}[ -]v?\d+\b(?!\s?%)|[<>=~]=\s*\d|[^\W\d_]\s?\d+\+"
+)
+_RATIO = re.compile(
+    r"\d\s?(?:x|×|times|-fold)\b|\d\s?%|\b(?:twice|half|orders? of magnitude)\b", re.IGNORECASE
 )
 _SITE = re.compile(
     r"\b(?:in|at|on|near|under|inside|behind|beside|between|beneath|off|im|am|auf|bei|neben|unter|à|"
@@ -219,11 +233,15 @@ def holds_answer(
         case Expected.MEASURE:
             wanted = wanted_kind(question)
             measured = kinds - {ValueKind.DATE, ValueKind.CLOCK}
-            return wanted in kinds if wanted else bool(measured)
+            if wanted is None or wanted in kinds:
+                return bool(measured)
+            return wanted is ValueKind.SPEED and _RATIO.search(quote) is not None
         case Expected.PERSON:
             return _names_someone(quote, question)
         case Expected.PLACE:
             return _tells_place(quote, question)
+        case Expected.VERSION:
+            return _VERSION.search(quote) is not None
         case Expected.REASON:
             return _CAUSE.search(quote) is not None
 
@@ -245,4 +263,6 @@ def _names_someone(quote: str, question: str) -> bool:
         for match in pattern.finditer(quote):
             if any(stem(word) not in asked for word in re.findall(r"[^\W\d_]{3,}", match.group())):
                 return True
+    if _HANDLE.search(quote):
+        return True
     return any(stem(match.group()) not in asked for match in _ROLES.finditer(quote))

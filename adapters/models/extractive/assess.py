@@ -5,17 +5,13 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from adapters.models.extractive.conflict import Clash, find_clashes
+from adapters.models.extractive.focus import Focus
 from adapters.models.extractive.gaps import tell_alone, tell_gap
 from adapters.models.extractive.names import next_query
 from adapters.models.extractive.needs import Need, need_of
 from adapters.models.extractive.pool import Candidate, candidates, held_candidates
-from adapters.models.extractive.select import (
-    ANCHOR,
-    Scored,
-    Weigher,
-    choose,
-    reach,
-)
+from adapters.models.extractive.select import choose, reach
+from adapters.models.extractive.weigh import ANCHOR, Scored, Weigher
 from adapters.models.port import AssessInput, Assessment
 from state.values.evidence import Conflict, Coverage, CoverageRow
 
@@ -30,7 +26,7 @@ _LOOKED_AT = 14
 class Finding:
     """What one subquestion got out of the pool."""
 
-    need: Need
+    focus: Focus
     chosen: tuple[Scored, ...]
     clashes: tuple[Clash, ...]
 
@@ -52,7 +48,7 @@ def assess(given: AssessInput) -> Assessment:
         asked.append(row.next_query)
         missing.extend([row.gap] if row.gap else [])
     selected = tuple(
-        item.candidate.selected_for(finding.need.subquestion.id)
+        item.candidate.selected_for(finding.focus.need.subquestion.id)
         for finding in findings
         for item in finding.chosen
     )
@@ -63,12 +59,14 @@ def _find(given: AssessInput, need: Need, pool: Sequence[Candidate]) -> Finding:
     mine = [item for item in given.held if item.subquestion_id == need.subquestion.id]
     held = {candidate.place: candidate for candidate in held_candidates(mine)}
     everything = [*held.values(), *(c for c in pool if c.place not in held)]
-    ranked = [_favoured(item, held) for item in Weigher(everything).rank(need)]
+    weigher = Weigher(everything)
+    focus = weigher.focus(need)
+    ranked = [_favoured(item, held) for item in weigher.rank(focus)]
     ranked.sort(key=lambda item: -item.score)
     limit = given.max_evidence if given.per_subquestion else min(_EACH, given.max_evidence)
-    chosen = choose(ranked, need, limit=limit, two_sources=given.cross_check)
+    chosen = choose(ranked, focus, limit=limit, two_sources=given.cross_check)
     clashes = find_clashes(_worth_comparing(ranked, chosen), need)
-    return Finding(need, *_with_both_sides(chosen, clashes, limit))
+    return Finding(focus, *_with_both_sides(chosen, clashes, limit))
 
 
 def _favoured(item: Scored, held: Iterable[tuple[str, int, int]]) -> Scored:
@@ -129,7 +127,7 @@ def _only(finding: Finding, kept: Sequence[Scored]) -> Finding:
 def _conflicts(finding: Finding) -> list[Conflict]:
     """Return the finding's conflicts, each difference once."""
     told: dict[str, Conflict] = {}
-    key = finding.need.subquestion.id
+    key = finding.focus.need.subquestion.id
     for clash in finding.clashes:
         ids = tuple(side.candidate.selected_for(key).id for side in (clash.first, clash.second))
         mirrored = " against ".join(reversed(clash.difference.split(" against ")))
@@ -146,17 +144,17 @@ def _row(
     *,
     is_conflict: bool,
 ) -> CoverageRow:
-    need = finding.need
+    focus, need = finding.focus, finding.focus.need
     items = tuple(item.candidate.selected_for(need.subquestion.id) for item in finding.chosen)
     ids = tuple(item.id for item in items)
     if is_conflict:
         return CoverageRow(need.subquestion.id, Coverage.CONFLICT, ids)
-    reached = reach(finding.chosen, need)
+    reached = reach(finding.chosen, focus)
     alone = given.cross_check and len({item.locator for item in items}) < 2
     if reached.is_covered and not alone:
         return CoverageRow(need.subquestion.id, Coverage.COVERED, ids)
     uncovered = reached.uncovered or tuple(t for t in need.terms if t.weight >= 1) or need.terms
     known = [*(item.candidate for item in finding.chosen), *pool]
-    query = next_query(known, need, uncovered, asked)
-    gap = tell_alone(need, items) if reached.is_covered else tell_gap(need, reached, items, pool)
+    query = next_query(known, focus, uncovered, asked)
+    gap = tell_alone(need, items) if reached.is_covered else tell_gap(focus, reached, items, pool)
     return CoverageRow(need.subquestion.id, Coverage.GAP, ids, gap, query)

@@ -19,15 +19,16 @@ from adapters.models.extractive.lexicon import (
 from adapters.models.extractive.needs import Need
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.pool import Candidate, is_near_copy
-from adapters.models.extractive.select import Scored
 from adapters.models.extractive.terms import content, fold, is_capitalising, stem, stems
 from adapters.models.extractive.units import ValueKind
 from adapters.models.extractive.values import Value
+from adapters.models.extractive.weigh import Scored
 
 _WINDOW = 7
 _SHARED = 0.5
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W\d_]|\b[A-Z]{2,}\b|\b[A-Za-z]+[-_]?\d+\b")
 _BREAK = re.compile(r"[,;:—()]\s|[.!?]\s|[，；：。（）]|\n\s*\n")
+_COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
 _ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
 
 
@@ -55,9 +56,19 @@ def find_clashes(items: Sequence[Scored], need: Need) -> list[Clash]:
 def _are_comparable(a: Candidate, b: Candidate, need: Need) -> bool:
     if a.passage.source_id == b.passage.source_id or a.passage.locator == b.passage.locator:
         return False
-    if is_near_copy(a, b) or a.text.endswith("?") or b.text.endswith("?"):
+    if (
+        is_near_copy(a, b)
+        or _holds(a, b)
+        or _holds(b, a)
+        or a.text.endswith("?")
+        or b.text.endswith("?")
+    ):
         return False
     return _share_subject(a, b, need)
+
+
+def _holds(whole: Candidate, part: Candidate) -> bool:
+    return " ".join(part.text.split()) in " ".join(whole.text.split())
 
 
 def _share_subject(a: Candidate, b: Candidate, need: Need) -> bool:
@@ -143,7 +154,7 @@ def _same_thing(
     if not here - {one.unit}:
         return False
     bare = one.kind is ValueKind.NUMBER and not one.unit
-    if bare and need.expected not in (Expected.COUNT, Expected.MEASURE):
+    if bare and need.expected not in _COUNTING:
         return False
     if one.kind is ValueKind.DATE or bare or not alone:
         verb_a, verb_b = _governor(a, one), _governor(b, other)

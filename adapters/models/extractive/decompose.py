@@ -5,7 +5,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from adapters.models.extractive.terms import Term, content, question_terms
+from adapters.models.extractive.asking import topic_phrase
+from adapters.models.extractive.terms import content, question_terms
 from state.values.plan import MAX_SUBQUESTIONS, Plan, Subquestion
 
 MAX_QUESTION = 400
@@ -20,10 +21,15 @@ _WH = (
 _AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|may|will|would|has|have|had)"
 _AND = r"(?:\s*[,;]\s*|\s+)(?:and(?: also)?|as well as|or|but|und|sowie|oder|et|y)\s+"
 _SENTENCE = re.compile(r"(?<=[?!？！。;；])\s*|\n+|(?<=[^\W\d_]{3}\.)\s+(?=[A-ZÄÖÜ])")
-_JOINED = re.compile(
-    rf"{_AND}(?={_WH}\b|{_AUX}\s+(?:it|they|there|the|an?|its|their|this|that)\b)", re.IGNORECASE
+_PREPOSITION = (
+    r"(?:(?:under|in|by|at|on|for|from|to|with|of|since|until|unter|von|mit|seit|bis|für|à|en|sous|"
+    r"de|par|con|por|desde)\s+)?"
 )
-_LISTED = re.compile(rf"\s*[,;]\s*(?={_WH}\b)", re.IGNORECASE)
+_JOINED = re.compile(
+    rf"{_AND}(?={_PREPOSITION}{_WH}\b|{_AUX}\s+(?:it|they|there|the|an?|its|their|this|that)\b)",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(rf"\s*[,;]\s*(?={_PREPOSITION}{_WH}\b)", re.IGNORECASE)
 _UNSPACED_JOIN = re.compile(r"[，、,]?(?:以及|并且|而且|还有)|[，,；、]")
 _UNSPACED_ASK = re.compile(
     r"谁|什么|多少|几|何|哪|怎|如何|是否|吗|多[长久高大]|いつ|どこ|誰|なぜ|何"
@@ -78,7 +84,7 @@ def decompose(question: str) -> tuple[Part, ...]:
     """
     sentences = [piece.strip() for piece in _SENTENCE.split(question) if piece and piece.strip()]
     sentences = [clean(sentence) for sentence in sentences]
-    asked = [s for s in sentences if _is_question(s)] or sentences
+    asked = [s for s in sentences if is_question(s)] or sentences
     background = tuple(
         term.surface for s in sentences if s not in asked for term in question_terms(s)
     )
@@ -88,9 +94,11 @@ def decompose(question: str) -> tuple[Part, ...]:
     return _fold_surplus(parts)
 
 
-def _is_question(sentence: str) -> bool:
+def is_question(sentence: str) -> bool:
+    """Tell whether `sentence` asks: by its mark, or by the word it opens with."""
     return bool(
         sentence.endswith(("?", "？"))
+        or _ABOUT.search(sentence)
         or re.match(rf"{_WH}\b", sentence, re.IGNORECASE)
         or _UNSPACED_ASK.search(sentence)
     )
@@ -129,7 +137,7 @@ def _with_context(clauses: list[str], background: tuple[str, ...]) -> list[Part]
         text, shared = clause, background
         if parts and not _ABOUT.search(clause):
             text = _resolved(clause, parts[0].text)
-            shared += tuple(term.surface for term in _subject(parts[0].text))
+            shared += (_subject(parts[0].text),)
         parts.append(Part(_ended(text), _fresh(text, shared)))
     return parts
 
@@ -139,17 +147,20 @@ def _resolved(clause: str, first: str) -> str:
         rest = re.sub(rf"^\W*{_WH}\b", "", _ABOUT.sub("", first), flags=re.IGNORECASE)
         about = rest.strip(" ?？.") if question_terms(rest) else ""
     elif _PRONOUN.search(_CLAUSE_SUBJECT.sub("", clause)):
-        about = " ".join(term.surface for term in _subject(first))
+        about = _subject(first)
     else:
         return clause
     return f"{clause.rstrip(' ?.')}? (about: {about})" if about else clause
 
 
-def _subject(text: str) -> tuple[Term, ...]:
-    """Return what `text` is about: its names, else its weightiest words but the last verb-like."""
+def _subject(text: str) -> str:
+    """Return what `text` is about: by its grammar, else its names, else its weightiest words."""
+    if topic := topic_phrase(text):
+        return topic
     terms = question_terms(_ABOUT.sub(r" \2", text))
     names = tuple(term for term in terms if term.is_name and not term.surface[0].isdigit())
-    return names or tuple(term for term in terms if term.weight >= 1)[:3]
+    found = names or tuple(term for term in terms if term.weight >= 1)[:3]
+    return " ".join(term.surface for term in found)
 
 
 def own_and_compared(question: str) -> tuple[str, str]:

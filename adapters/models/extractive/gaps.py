@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from adapters.models.extractive.answers import Expected
+from adapters.models.extractive.asking import Manner
 from adapters.models.extractive.decompose import shorten
+from adapters.models.extractive.focus import Focus
 from adapters.models.extractive.needs import Need
 from adapters.models.extractive.pool import Candidate
 from adapters.models.extractive.select import Reach
@@ -14,17 +16,29 @@ _NAMED = 6
 
 
 def tell_gap(
-    need: Need, reached: Reach, quotes: Sequence[Selected], pool: Sequence[Candidate]
+    focus: Focus, reached: Reach, quotes: Sequence[Selected], pool: Sequence[Candidate]
 ) -> str:
-    """Return a sentence that says what is missing for `need`, naming the words not covered."""
+    """Return a sentence that says what is missing, naming the words not covered."""
+    need, subject = focus.need, focus.subject
     question = _asked(need)
     if not pool:
         return f"No source read answers {question}: nothing was found to read."
+    if subject and focus.is_firm and not any(focus.is_about(one) for one in pool):
+        where = "not found in the passages assessed"
+        return f"No source read answers {question}: “{subject.name}” {where}."
     if not quotes:
         absent = unmentioned(need, pool)
         if absent:
             words = _listed(absent)
             return f"No source read answers {question}: {words} not found in the passages assessed."
+        if subject and focus.relation:
+            words = _listed(focus.relation)
+            return (
+                f"No source read answers {question}: nothing is said of “{subject.name}” "
+                f"together with {words}."
+            )
+        if subject and focus.manner is Manner.DEFINE:
+            return f"No source read answers {question}: none says what “{subject.name}” is."
         return f"No source read answers {question}: no passage brings its words together."
     if reached.lacks_answer and need.expected is not Expected.OPEN:
         also = f", nor anything on {_listed(reached.uncovered)}" if reached.uncovered else ""

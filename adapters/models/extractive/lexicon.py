@@ -19,7 +19,7 @@ ENGLISH = _words(
     "other others such only own same too very just also again further here there once ever even "
     "regarding concerning terms whereas versus vs "
     "still much many several let lets please s t d ll re ve m don doesn didn isn aren wasn weren "
-    "won cannot"
+    "won cannot anyone anybody anything someone somebody something everyone everybody else"
 )
 GERMAN = _words(
     "der die das den dem des ein eine einen einem einer eines und oder aber sondern doch "
@@ -61,7 +61,7 @@ WEAK = _words(
     "currently current today available possible exact exactly information detail fact come see "
     "look find new first time case number amount value need become consider involve concern "
     "provide "
-    "include located"
+    "include located compare completely entirely fully relative usually normally exactly"
 )
 
 IRREGULAR = {
@@ -179,4 +179,27 @@ APPROXIMATIONS = _words(
 CALENDAR = _words(
     "january february march april may june july august september october november december monday "
     "tuesday wednesday thursday friday saturday sunday spring summer autumn winter"
+)
+
+# How questions are built: the words that ask, help a verb, stand for a person, or join a noun.
+ASKING = _words(
+    "who whom whose what which when where why how whether wer wen wem wessen was wann wo "
+    "woher wohin warum wieso weshalb wie welche welcher welches welchen welchem combien quand "
+    "comment pourquoi qui quel quelle quels quelles que quoi cuanto cuanta cuantos cuantas "
+    "cuando donde quien quienes como cual"
+)
+AUXILIARIES = _words(
+    "is are was were do does did can could should must may will would has have had ist sind "
+    "war waren wird werden wurde wurden hat haben hatte kann muss darf soll est sont etait a "
+    "ont peut doit es son fue eran ha han puede debe"
+)
+PERSONAL = _words("i you we one ich du wir man je tu nous vous on yo se")
+OF_WORDS = _words("of von des vom de du del della di")
+# Nouns that say what sort of thing a name names, and no more.
+CLASS_NOUNS = _words(
+    "package packages library libraries module modules command commands project projects "
+    "program programme tool tools function functions method class software framework plugin "
+    "variable option setting parameter file document paket bibliothek modul befehl projekt "
+    "programm funktion paquet bibliotheque commande projet paquete biblioteca comando "
+    "proyecto"
 )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from adapters.models.extractive.decompose import MAX_QUERY, make_query
+from adapters.models.extractive.focus import Focus
 from adapters.models.extractive.lexicon import CALENDAR
-from adapters.models.extractive.needs import Need
 from adapters.models.extractive.pool import Candidate
 from adapters.models.extractive.terms import Term, fold, is_capitalising, is_content, stem, stems
 
@@ -48,12 +48,16 @@ class Name:
     score: float
 
 
-def find_names(pool: Iterable[Candidate], need: Need, uncovered: Sequence[Term]) -> list[Name]:
+def find_names(pool: Iterable[Candidate], focus: Focus, uncovered: Sequence[Term]) -> list[Name]:
     """Return the names in `pool` that the question does not have, the most promising first.
+
+    Only names beside a word that is still uncovered, or where the sentence points at them; and
+    where the subject is firm, only of what is about it.
 
     A name counts more where the sentence points ("see …", "is described in …"), where it is called
     a document, and where the words stand that are still uncovered.
     """
+    need = focus.need
     asked = stems(need.question) | stems(need.subquestion.query)
     wanted = {term.stem for term in uncovered}
     topic = {term.stem for term in (*need.terms, *need.helpful)}
@@ -63,7 +67,11 @@ def find_names(pool: Iterable[Candidate], need: Need, uncovered: Sequence[Term])
             continue
         bearing = 2.0 * len(wanted & candidate.stems) + len(topic & candidate.stems)
         bearing += 0.3 * len(topic & (candidate.near | candidate.far))
-        if bearing < 0.3:
+        points = _POINTER.search(candidate.text) is not None
+        beside = wanted & (candidate.stems | candidate.near)
+        if bearing < 0.3 or not (beside or (points and topic & candidate.stems)):
+            continue
+        if focus.is_firm and not focus.is_about(candidate):
             continue
         for text, bonus, own in _named(candidate.text):
             key = " ".join(sorted(own))
@@ -122,16 +130,17 @@ def _sound(match: re.Match[str], text: str) -> str:
 
 
 def next_query(
-    pool: Sequence[Candidate], need: Need, uncovered: Sequence[Term], used: Iterable[str]
+    pool: Sequence[Candidate], focus: Focus, uncovered: Sequence[Term], used: Iterable[str]
 ) -> str:
     """Return a query not yet used for what `need` still misses, or ''.
 
     First the names that the sources point at, with the uncovered terms; else the uncovered terms
     with the question's own names.
     """
+    need = focus.need
     spent = {stems(query) for query in used}
     still = " ".join(term.surface for term in uncovered)
-    for name in find_names(pool, need, uncovered):
+    for name in find_names(pool, focus, uncovered):
         if any(stems(name.text) <= query for query in spent):
             continue
         query = _joined(name.text, still)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from adapters.models.extractive.answers import Expected, expected_answer
-from adapters.models.extractive.decompose import own_and_compared
+from adapters.models.extractive.decompose import is_question, own_and_compared
+from adapters.models.extractive.lexicon import CLASS_NOUNS
 from adapters.models.extractive.terms import Term, question_terms, stem
 from state.values.plan import Subquestion
 
@@ -18,8 +19,13 @@ _TYPE_WORDS = {
     Expected.PLACE: "city country town place",
     Expected.REASON: "reason cause",
     Expected.PERSON: "person name",
+    Expected.VERSION: "version",
     Expected.OPEN: "",
 }
+# Verbs that come with a licence and need not stand in the answer.
+_LICENCE = stem("license")
+_WITH_LICENCE = frozenset(map(stem, "release distribute publish available come ship offer".split()))
+_CLASSES = frozenset(map(stem, CLASS_NOUNS))
 _TYPE_STEMS = {kind: frozenset(map(stem, words.split())) for kind, words in _TYPE_WORDS.items()}
 
 
@@ -32,6 +38,7 @@ class Need:
     terms: tuple[Term, ...]
     helpful: tuple[Term, ...]
     expected: Expected
+    is_question: bool = True
 
     @property
     def total(self) -> float:
@@ -43,12 +50,15 @@ def need_of(subquestion: Subquestion) -> Need:
     """Return what `subquestion` asks for; words that its sort of answer stands for weigh little."""
     own, compared = own_and_compared(subquestion.question)
     expected = expected_answer(subquestion.question)
-    implied = _TYPE_STEMS[expected]
+    implied = _TYPE_STEMS[expected] | _CLASSES
     terms = question_terms(own) or question_terms(subquestion.query)
+    if any(term.stem == _LICENCE for term in terms):
+        implied |= _WITH_LICENCE
     carrying = tuple(term for term in terms if term.weight >= 1 and term.stem not in implied)
     if carrying:
         terms = tuple(term for term in terms if term.stem not in implied)
     known = {term.stem for term in terms}
     around = (*question_terms(subquestion.query), *question_terms(compared))
     helpful = tuple(term for term in around if term.stem not in known | implied)
-    return Need(subquestion, own, terms, helpful, expected)
+    asks = is_question(subquestion.question)
+    return Need(subquestion, own, terms, helpful, expected, asks)

@@ -2,7 +2,8 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
@@ -30,6 +31,7 @@ class Candidate:
     values: tuple[Value, ...]
     length: int
     is_ordering: bool
+    lead: frozenset[str] = frozenset()
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -54,8 +56,9 @@ class Candidate:
 def candidates(passages: Sequence[Passage]) -> list[Candidate]:
     """Return every quotable range of `passages`, each source's text read only once.
 
-    `near` are the words that the heading, the title, the locator's last part or a table's header
-    add; `far` those of all the source's passages.
+    `near` are the words that the heading, the title, the locator's last part, a table's header or
+    a sentence that leads in with a colon add (`lead` those of the last alone); `far` those of all
+    the source's passages.
     """
     tokens = [content(passage.text) for passage in passages]
     distant: dict[str, frozenset[str]] = {}
@@ -63,15 +66,30 @@ def candidates(passages: Sequence[Passage]) -> list[Candidate]:
         known = distant.get(passage.source_id, frozenset())
         distant[passage.source_id] = known.union(token.stem for token in own)
     found: dict[tuple[str, int, int], Candidate] = {}
+    leads = _lead_ins(passages)
     for passage, own in zip(passages, tokens, strict=True):
-        around, far = _around(passage), distant[passage.source_id]
+        lead = leads.get((passage.source_id, passage.start), frozenset())
+        around, far = _around(passage) | lead, distant[passage.source_id]
         doubtful = ordering_paragraphs(passage.text)
         for span in split(passage.text):
             near = around | stems(span.context) if span.context else around
             ordering = any(start < span.end and span.start < end for start, end in doubtful)
             made = _candidate(passage, span, near, far, _within(own, span), is_ordering=ordering)
+            made = replace(made, lead=lead) if lead else made
             found.setdefault(made.place, made)
     return list(found.values())
+
+
+def _lead_ins(passages: Sequence[Passage]) -> dict[tuple[str, int], frozenset[str]]:
+    """Return for each passage that another leads into ("Install it with:") the words of that."""
+    found: dict[tuple[str, int], frozenset[str]] = {}
+    ordered = sorted(passages, key=lambda passage: (passage.source_id, passage.start))
+    for before, after in pairwise(ordered):
+        follows = before.source_id == after.source_id and after.paragraph - before.paragraph == 1
+        if follows and (spans := split(before.text)) and before.text.rstrip().endswith((":", "：")):
+            last = spans[-1]
+            found[after.source_id, after.start] = stems(before.text[last.start : last.end])
+    return found
 
 
 def _within(tokens: Sequence[Token], span: Span) -> Sequence[Token]:
@@ -117,11 +135,12 @@ def widened(candidate: Candidate, names: Iterable[frozenset[str]]) -> Candidate 
 
 
 def _around(passage: Passage) -> frozenset[str]:
-    place = _place_name(passage.locator)
+    place = place_name(passage.locator)
     return stems(f"{passage.heading}\n{passage.title or ''}\n{place}")
 
 
-def _place_name(locator: str) -> str:
+def place_name(locator: str) -> str:
+    """Return what the last part of `locator` says in words."""
     return locator.rstrip("/").rsplit("/", 1)[-1].replace("_", " ").replace("-", " ")
 
 

@@ -107,6 +107,11 @@ _STOPS = frozenset(fold(word) for word in STOP_WORDS)
 _WEAK_STEMS = frozenset(stem(word) for word in WEAK)
 
 
+def is_weak(stemmed: str) -> bool:
+    """Tell whether the stem carries a question without being what it is about."""
+    return stemmed in _WEAK_STEMS
+
+
 def words(text: str) -> list[Token]:
     """Return every word of `text` in order, function words too; unspaced scripts give pairs."""
     found: list[Token] = []

@@ -1,0 +1,200 @@
+"""How well each candidate answers a need: its words, its subject, its sort of answer, its form."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from adapters.models.extractive.answers import Expected, holds_answer, stands_for
+from adapters.models.extractive.asking import Manner
+from adapters.models.extractive.focus import Focus, focus_on
+from adapters.models.extractive.form import form_factor, is_code
+from adapters.models.extractive.needs import Need
+from adapters.models.extractive.orders import gives_orders
+from adapters.models.extractive.pool import Candidate, widened
+from adapters.models.extractive.subject import Sources
+from adapters.models.extractive.terms import matches, stems
+from adapters.search.ranking import rank_passages
+
+ANCHOR = 0.6
+STATED = 0.5
+_WORTH_WIDENING = 8
+_PASSAGE = 0.3  # what it counts that the whole passage is the best one
+_NEAR = 0.6  # what a word counts that only the heading, title or file name has
+_DEFINED = 0.5  # what it counts that a quote says what the subject is
+_ASKED = 0.2  # … that it has what is asked of the subject
+_OWN_SOURCE = 0.08  # … that its source is named after the subject
+_SHOWN = 0.25  # … that it shows the way as code, where that is asked for
+_ELSEWHERE = 0.85  # what is left where the subject may be another
+_K1, _B = 1.2, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate as it stands for one need. `own` and `within` are shares of the terms' weight.
+
+    `relation` is the share of what is asked of the subject that the text and its heading have; for
+    a definition, how far the text gives one. `answers` tells whether it is about the subject and
+    holds the sort of answer.
+    """
+
+    candidate: Candidate
+    score: float
+    own: float
+    within: float
+    met: frozenset[str]
+    answers: bool
+    relation: float = 1.0
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """Return the key that sorts the best first: answers to most of the need, then by score."""
+        return not (self.answers and self.within >= ANCHOR), -self.score
+
+
+class Weigher:
+    """Scores candidates for needs; holds the statistics of one pool of candidates."""
+
+    def __init__(self, pool: Sequence[Candidate]) -> None:
+        self._pool = pool
+        sets = {id(s): s for c in pool for s in (c.stems, c.near, c.far)}  # most are shared
+        self._vocabulary = frozenset().union(*sets.values())
+        self._mean = sum(c.length for c in pool) / len(pool) if pool else 1.0
+        self._sources = Sources(pool)
+
+    def focus(self, need: Need) -> Focus:
+        """Return what `need` is about, as far as this pool tells."""
+        return focus_on(need, self._sources)
+
+    def rank(self, focus: Focus) -> list[Scored]:
+        """Return the candidates that touch the need, best first; ties stay in reading order.
+
+        With a firm subject, none that is not about it.
+        """
+        need = focus.need
+        forms = {t.stem: matches(t.stem, self._vocabulary) for t in (*need.terms, *need.helpful)}
+        if focus.subject and focus.is_firm:
+            names = zip(focus.subject.terms, focus.subject.forms, strict=True)
+            forms.update({term.stem: form for term, form in names})
+        rarity = {term: self._rarity(found) for term, found in forms.items()}
+        about = self._passage_ranks(need)
+
+        def weigh(candidate: Candidate) -> Scored:
+            scored = self._score(candidate, focus, forms, rarity)
+            bonus = _PASSAGE * about.get(_passage_of(candidate), 0.0) if scored.score > 0 else 0.0
+            return replace(scored, score=scored.score + bonus * form_factor(candidate, focus))
+
+        kept = [item for item in map(weigh, self._pool) if item.score > 0]
+        kept.sort(key=lambda item: -item.score)
+        wanted = [term.stem for term in need.terms if term.is_name]
+        wanted += focus.subject.stems if focus.subject else ()
+        wide = [
+            weigh(wider)
+            for item in kept[:_WORTH_WIDENING]
+            if (missing := [forms[name] for name in wanted if name in forms.keys() - item.met])
+            and (wider := widened(item.candidate, missing))
+        ]
+        ranked = [item for item in (*wide, *kept) if self._counts(item, focus)]
+        return sorted(ranked, key=lambda item: -item.score)
+
+    def _counts(self, item: Scored, focus: Focus) -> bool:
+        return item.score > 0 and not (focus.is_firm and not focus.concerns(item.candidate))
+
+    def _passage_ranks(self, need: Need) -> dict[tuple[str, int], float]:
+        """Return how well each whole passage fits, from 0 to 1 for the best."""
+        passages = {_passage_of(candidate): candidate.passage for candidate in self._pool}
+        scores = rank_passages(need.question, list(passages.values()))
+        best = max(scores, default=0.0) or 1.0
+        return {key: score / best for key, score in zip(passages, scores, strict=True)}
+
+    def _rarity(self, forms: frozenset[str]) -> float:
+        having = sum(1 for candidate in self._pool if forms & candidate.stems)
+        return math.log(1 + (len(self._pool) - having + 0.5) / (having + 0.5))
+
+    def _score(
+        self,
+        candidate: Candidate,
+        focus: Focus,
+        forms: Mapping[str, frozenset[str]],
+        rarity: Mapping[str, float],
+    ) -> Scored:
+        need = focus.need
+        own = within = ranked = ceiling = 0.0
+        met = set()
+        is_about = focus.is_about(candidate)
+        taken = focus.subject.stems if focus.subject and focus.is_firm and is_about else frozenset()
+        damp = 2.2 / (1 + _K1 * (1 - _B + _B * candidate.length / max(self._mean, 1.0)))
+        for term in need.terms:
+            wanted = forms[term.stem]
+            ceiling += term.weight * rarity[term.stem] * 2.2
+            if wanted & candidate.stems or stands_for(term.stem, candidate.values):
+                own += term.weight
+                within += term.weight
+                ranked += term.weight * rarity[term.stem] * damp
+                met.add(term.stem)
+            elif wanted & candidate.near or term.stem in taken:
+                within += term.weight
+                ranked += _NEAR * term.weight * rarity[term.stem] * damp
+                met.add(term.stem)
+            elif wanted & candidate.far:
+                ranked += 0.2 * term.weight * rarity[term.stem] * damp
+        defines = focus.defines(candidate) if focus.manner is Manner.DEFINE else 0.0
+        if own == 0 and defines == 0:
+            return _nothing(candidate)
+        helped = sum(
+            1
+            for term in need.helpful
+            if forms[term.stem] & (candidate.stems | candidate.near | candidate.far)
+        )
+        total = need.total or 1.0
+        holds = holds_answer(candidate.text, need.question, need.expected, list(candidate.values))
+        is_defining = focus.manner is Manner.DEFINE
+        relation = defines if is_defining else _relation(candidate, focus, forms)
+        score = 0.45 * ranked / (ceiling or 1.0) + 0.25 * own / total + 0.2 * within / total
+        score += 0.2 * holds * (need.expected is not Expected.OPEN) * within / total
+        score += 0.05 * min(helped, 2) + _DEFINED * defines
+        if focus.subject and focus.is_firm and focus.relation:
+            score += _ASKED * relation + _OWN_SOURCE * focus.subject.is_own(candidate.passage)
+        if focus.manner is Manner.WAY and relation >= STATED and is_code(candidate.text):
+            score += _SHOWN
+        score *= form_factor(candidate, focus) * (1.0 if is_about else _ELSEWHERE)
+        if candidate.is_ordering and not gives_orders(need.question):
+            score *= 0.0 if gives_orders(candidate.text) else 0.5
+        answers = holds and (not focus.is_firm or focus.concerns(candidate))
+        return Scored(
+            candidate, score, own / total, within / total, frozenset(met), answers, relation
+        )
+
+
+def _nothing(candidate: Candidate) -> Scored:
+    return Scored(candidate, 0.0, 0.0, 0.0, frozenset(), False, 0.0)
+
+
+def _relation(candidate: Candidate, focus: Focus, forms: Mapping[str, frozenset[str]]) -> float:
+    """Return the share of what is asked of the subject that the text or its heading has."""
+    total = sum(term.weight for term in focus.relation)
+    if not total:
+        return 1.0
+    passage = candidate.passage
+    heading = _stems_of(passage.heading) | candidate.lead
+    if focus.subject and focus.subject.is_own(passage):
+        heading |= _stems_of(passage.title or "")
+    return (
+        sum(
+            term.weight
+            for term in focus.relation
+            if forms[term.stem] & candidate.stems
+            or forms[term.stem] & heading
+            or stands_for(term.stem, candidate.values)
+        )
+        / total
+    )
+
+
+@lru_cache(maxsize=2048)
+def _stems_of(text: str) -> frozenset[str]:
+    return stems(text)
+
+
+def _passage_of(candidate: Candidate) -> tuple[str, int]:
+    return candidate.passage.source_id, candidate.passage.start
