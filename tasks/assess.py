@@ -1,7 +1,9 @@
 """Assess: offer a round's passages, and accept only selections that the archive really contains."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from prefect import task
 
@@ -14,6 +16,9 @@ from tasks.policy import POLICY
 
 POOL_CHARACTERS = 48_000
 BLOCKS_PER_PAGE = 4
+BEGINNING = 3
+_LONGEST_BEGINNING = 1_500
+_LINKS = re.compile(r"!?\[[^\]]*\]\([^)]*\)|\S+://\S+|^\s*(?:\.\. |:\w+:|\w+: ).*$", re.MULTILINE)
 MIN_QUOTE, MAX_QUOTE = 4, 1800
 MAX_MISSING = MAX_CONFLICTS = 5
 
@@ -28,19 +33,51 @@ def choose_passages(
     """Return the passages most worth assessing, in their given order.
 
     For each query the best `per_source` of every source, best first, while they fit into
-    `max_characters`; queries take turns, so that none starves.
+    `max_characters`; queries take turns, so that none starves. Then, as far as there is room, what
+    those lead into with a colon, and the beginning of every source that has one among them.
     """
     rankings = [_best_of_each_source(query, passages, per_source) for query in queries]
-    chosen: set[int] = set()
+    turns = [index for turn in zip_longest(*rankings) for index in turn if index is not None]
+    chosen: dict[int, None] = {}
     left = max_characters
-    for turn in range(max(map(len, rankings), default=0)):
-        for ranking in rankings:
-            if turn < len(ranking) and ranking[turn] not in chosen:
-                size = len(passages[ranking[turn]].text)
-                if size <= left:
-                    chosen.add(ranking[turn])
-                    left -= size
+    for indexes in (turns, _led_into(turns, passages), _beginnings(turns, passages)):
+        for index in indexes:
+            size = len(passages[index].text)
+            if index not in chosen and size <= left:
+                chosen[index] = None
+                left -= size
     return tuple(passages[index] for index in sorted(chosen))
+
+
+def _led_into(chosen: Sequence[int], passages: Sequence[Passage]) -> list[int]:
+    """Return what the chosen passages announce with a colon, such as the code of an instruction."""
+    places = {(p.source_id, p.paragraph): index for index, p in enumerate(passages)}
+    found = []
+    for index in chosen:
+        passage = passages[index]
+        after = places.get((passage.source_id, passage.paragraph + 1))
+        if after is not None and passage.text.rstrip().endswith((":", "\uff1a")):
+            found.append(after)
+    return found
+
+
+def _beginnings(chosen: Sequence[int], passages: Sequence[Passage]) -> list[int]:
+    """Return the first paragraphs of the sources of `chosen`, where a source says what it is."""
+    sources = dict.fromkeys(passages[index].source_id for index in chosen)
+    first: dict[str, list[int]] = {source: [] for source in sources}
+    for index in sorted(range(len(passages)), key=lambda index: passages[index].start):
+        passage = passages[index]
+        known = first.get(passage.source_id)
+        if known is not None and len(known) < BEGINNING and _is_prose(passage.text):
+            known.append(index)
+    return [index for found in first.values() for index in found]
+
+
+def _is_prose(text: str) -> bool:
+    if len(text) > _LONGEST_BEGINNING:
+        return False
+    plain = _LINKS.sub("", text)
+    return len(plain.split()) >= 4 and sum(map(str.isalpha, plain)) > 0.5 * len(text)
 
 
 def _best_of_each_source(query: str, passages: Sequence[Passage], per_source: int) -> list[int]:

@@ -89,7 +89,8 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the BM25 score (≥0) of each passage for `query`, in the order given.
 
     Inverse document frequencies come from `passages` alone, smoothed so that a term found in all
-    of them still counts a little. Terms of a passage's heading and title count half.
+    of them still counts a little. Terms of a passage's heading count half, and so do those of its
+    title or file name.
     """
     wanted = _counts(query)
     if not wanted or not passages:
@@ -119,9 +120,14 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
 
 
 def _frequencies(wanted: Counter[str], body: Counter[str], passage: Passage) -> dict[str, float]:
-    heading, title = _counts(passage.heading), _counts(passage.title or "")
+    heading = _counts(passage.heading)
+    title = _counts(passage.title or "") | _counts(_file_name(passage.locator))
     weighted = {
         term: body[term] + _CONTEXT_WEIGHT * (min(1, heading[term]) + min(1, title[term]))
         for term in wanted
     }
     return {term: tf for term, tf in weighted.items() if tf > 0}
+
+
+def _file_name(locator: str) -> str:
+    return locator.rstrip("/").rsplit("/", 1)[-1]
