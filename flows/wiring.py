@@ -114,9 +114,11 @@ def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
     from adapters.models.extractive.researcher import ExtractiveResearcher
     from adapters.search.local import LocalFolder
 
-    search = LocalFolder(sources, cache=settings.cache, converter=local_converter(settings))
+    converter = local_converter(settings)
+    search = LocalFolder(sources, cache=settings.cache, converter=converter)
     reader = LocalReader(search.reader)
-    return Tools(search, reader, search.converter, ExtractiveResearcher(), reader.inventory)
+    # What is quoted is read from its bytes: nobody vouches for what lies in a cache.
+    return Tools(search, reader, converter, ExtractiveResearcher(), reader.inventory)
 
 
 def local_converter(settings: Settings) -> Converter:

@@ -8,6 +8,7 @@ from anyio import to_thread
 
 from adapters.documents.convert import converter_version
 from adapters.documents.port import Converter
+from adapters.documents.sealed import SealError, seal, unseal
 from adapters.documents.wire import WireError, decode_conversion, encode_conversion
 from state.values.blocks import Conversion, Outcome
 from state.values.errors import RejectedError
@@ -21,7 +22,8 @@ class CachedConverter:
     """A `Converter` that asks `inner` only for what is not below `folder` yet.
 
     Kept by content, by what the name and media type hint at, and by the readers' version. Several
-    processes may share the folder; a damaged entry counts as absent.
+    processes may share the folder; a damaged entry counts as absent. It serves finding only: what
+    is quoted is converted anew, since nobody vouches for what a cache says.
     """
 
     def __init__(self, inner: Converter, folder: Path) -> None:
@@ -36,7 +38,7 @@ class CachedConverter:
             return kept
         conversion = await self._inner.convert(data, name=name, media_type=media_type)
         if conversion.outcome not in _PASSING:
-            await to_thread.run_sync(_keep, path, encode_conversion(conversion))
+            await to_thread.run_sync(_keep, path, seal(encode_conversion(conversion)))
         return conversion
 
     def recall(self, hash_: str, *, name: str, media_type: str = "") -> Conversion | None:
@@ -55,8 +57,8 @@ class CachedConverter:
 
 def _load(path: Path) -> Conversion | None:
     try:
-        return decode_conversion(path.read_bytes())
-    except (OSError, WireError):
+        return decode_conversion(unseal(path.read_bytes()))
+    except (OSError, SealError, WireError):
         return None
 
 

@@ -27,8 +27,8 @@ class LocalFolder:
 
     The index is kept below `cache` and brought up to date by a search when `rescan_s` seconds have
     passed since the last look at the roots; `progress` is told how that goes. `converter` reads
-    the files; `self.converter` is the same with a memory on disk, so that a file found is not read
-    twice. `reader` opens what was found. Raises `InvalidRequest` for a root that is missing or
+    the files; `self.converter` is the same with a memory on disk, to find by and not to quote
+    from. `reader` opens what was found. Raises `InvalidRequest` for a root that is missing or
     unreadable, and at the first search for one that holds no document.
     """
 

@@ -6,13 +6,14 @@ then named in `manifest.json` by an atomic rename, so readers see the old one or
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from anyio import to_thread
 from adapters.documents.cached import CachedConverter
 from adapters.documents.convert import converter_version
 from adapters.documents.folder import FolderFile, FolderReader, Inventory, Skipped
+from adapters.documents.sealed import seal, unseal
 from adapters.search.index import INDEX_VERSION, FolderIndex, build_index
 from adapters.search.ranking import TOKENS_VERSION
 from state.values.blocks import Document, Outcome
@@ -56,11 +58,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an index was made from: its folder's name, the version of its makers, every file."""
+    """What an index was made from: its folder's name, the version of its makers, every file.
+
+    `digest` is the hash of the index itself: the library behind it trusts every byte of its files,
+    and a damaged one may end the process.
+    """
 
     index: str
     version: str
     entries: tuple[Entry, ...]
+    digest: str = ""
 
     @property
     def documents(self) -> tuple[Entry, ...]:
@@ -131,9 +138,9 @@ class Shelf:
         entries = await self._read_all(inventory.files, old, progress)
         manifest = Manifest(f"index-{uuid4().hex}", self._version, entries)
         if old is not None and not anew and _same_documents(old, manifest):
-            manifest = Manifest(old.index, self._version, entries)
+            manifest = Manifest(old.index, self._version, entries, old.digest)
         else:
-            await to_thread.run_sync(self._build, manifest)
+            manifest = await to_thread.run_sync(self._build, manifest)
         await to_thread.run_sync(self._publish, manifest)
         return manifest
 
@@ -193,16 +200,18 @@ class Shelf:
                 raise FileNotFoundError(errno.ENOENT, "a cached document vanished")
             yield self._reader.display_path(entry.locator), document
 
-    def _build(self, manifest: Manifest) -> None:
+    def _build(self, manifest: Manifest) -> Manifest:
         unfinished = self._folder / f"{manifest.index}.tmp"
         with _cache_errors(self._folder):
             build_index(unfinished, self._documents(manifest))
+            built = replace(manifest, digest=_digest(unfinished))
             unfinished.rename(self._folder / manifest.index)
+        return built
 
     def _publish(self, manifest: Manifest) -> None:
         unfinished = self._folder / f"manifest-{uuid4().hex}.tmp"
         with _cache_errors(self._folder):
-            unfinished.write_text(canonical_json(asdict(manifest)), encoding="utf-8")
+            unfinished.write_bytes(seal(canonical_json(asdict(manifest)).encode()))
             unfinished.replace(self._folder / "manifest.json")
         for path in self._folder.glob("index-*"):
             if path.name != manifest.index:
@@ -211,16 +220,17 @@ class Shelf:
     def _load(self) -> Manifest | None:
         """Return the manifest, or None when there is none that this version of Assay can use."""
         try:
-            body = json.loads((self._folder / "manifest.json").read_text(encoding="utf-8"))
+            body = json.loads(unseal((self._folder / "manifest.json").read_bytes()))
             entries = tuple(Entry(**entry) for entry in body["entries"])
-            manifest = Manifest(body["index"], body["version"], entries)
+            manifest = Manifest(body["index"], body["version"], entries, body["digest"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return manifest if manifest.version == self._version else None
 
     def _open(self, manifest: Manifest) -> FolderIndex | None:
+        folder = self._folder / manifest.index
         try:
-            return FolderIndex(self._folder / manifest.index)
+            return FolderIndex(folder) if _digest(folder) == manifest.digest else None
         except (OSError, ValueError):
             return None
 
@@ -258,6 +268,18 @@ def _try_lock(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _digest(index: Path) -> str:
+    """Return the hash of the files of an index, but for its locks."""
+    digests: dict[str, str] = {}
+    for path in index.rglob("*"):
+        if path.is_file() and path.suffix != ".lock":
+            with path.open("rb") as file:
+                digests[str(path.relative_to(index))] = hashlib.file_digest(
+                    file, "sha256"
+                ).hexdigest()
+    return sha256_hex(canonical_json(digests))
 
 
 def _signature(file: FolderFile) -> str:

@@ -1,5 +1,6 @@
 """A run over real local files, with the built-in researcher: no model, no key, no network."""
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 
 from adapters.documents.direct import DirectConverter
+from adapters.documents.sealed import seal, unseal
+from flows.audit import audit_run
 from flows.runs import RunResult, execute, request_of, submit
 from flows.settings import Settings
 from flows.wiring import Desk, Tools, local_tools, make_desk
@@ -91,6 +94,21 @@ def test_a_question_nothing_answers_gives_an_honest_report(assay_home: Path, not
 
     assert (result.status, result.answer_status) == ("completed", "insufficient-evidence")
     assert result.claims == result.citations == []
+
+
+def test_what_only_a_cache_says_is_never_quoted(assay_home: Path, notes: Path) -> None:
+    question = "How many passengers does the Ostra ferry carry?"
+    asked(assay_home, notes, question, "honest")
+    for path in (assay_home / "cache" / "documents").rglob("*.json"):
+        path.write_bytes(seal(unseal(path.read_bytes()).replace(b"120 pass", b"999 pass")))
+
+    desk = make_desk(Settings(home=assay_home))
+    submit(desk, request_of(desk, question, sources=[notes], run_id="poisoned", scope="quick"))
+    result = execute(desk, "poisoned")
+
+    assert any("120 passengers" in citation["quote"] for citation in result.citations)
+    assert "999" not in Path(result.report["report.md"]).read_text()
+    assert asyncio.run(audit_run(desk, "poisoned")).ok
 
 
 def test_files_that_cannot_be_read_or_named_stop_none_of_the_others(

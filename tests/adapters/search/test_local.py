@@ -204,6 +204,23 @@ async def test_the_history_of_a_folder_does_not_change_its_scores(
     assert await anew.search("audit logs") == page
 
 
+async def test_a_byte_flipped_anywhere_in_the_cache_changes_nothing_that_is_found(
+    folder: Path, tmp_path: Path
+) -> None:
+    before = await local(folder, tmp_path).search("logs")
+    cached = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    for path in cached:
+        if not path.exists() or not (data := bytearray(path.read_bytes())):
+            continue  # of an index that was made again since
+        data[len(data) // 2] ^= 0x10
+        path.write_bytes(data)
+
+        after = await local(folder, tmp_path).search("logs")
+
+        assert after.raw_hash == before.raw_hash, path.name
+        assert {hit.snippet for hit in after.hits} <= {"", *(hit.snippet for hit in before.hits)}
+
+
 async def test_a_damaged_index_and_an_emptied_cache_are_made_again(
     folder: Path, tmp_path: Path
 ) -> None:
