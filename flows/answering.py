@@ -1,15 +1,13 @@
 """A person's answer to the live request of a run, from any process; imports no Prefect."""
 
-import getpass
-
 import anyio
-from pydantic import ValidationError
 
+from flows.person import user_name
 from flows.wiring import Desk
 from state.errors import Refused
 from state.events import draft
 from state.projection import Run
-from state.request import explain
+from state.request import as_invalid_request
 from state.reviews import Review
 from state.run_events import RefusalReason, ReviewAnswered, ReviewRefused
 from state.values.errors import InvalidRequest, RejectedError
@@ -63,7 +61,7 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
     """
     run = desk.ledger.project(run_id)
     _check_action(action, feedback, plan)
-    who = by or getpass.getuser()
+    who = by or user_name()
     interaction = interaction_id or (run.reviews[-1].interaction_id if run.reviews else "")
     if not interaction:
         raise InteractionInvalid(
@@ -77,7 +75,7 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
         )
         desk.ledger.append(run_id, [draft(refusal)])
         raise InteractionInvalid(f"there is no request {interaction[:140]!r}", reason="stale")
-    try:
+    with as_invalid_request():
         event = ReviewAnswered(
             interaction_id=interaction,
             action=action,  # type: ignore[arg-type] # checked by _check_action
@@ -88,8 +86,6 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
             by=who[:200],
             channel=channel,
         )
-    except ValidationError as error:
-        raise InvalidRequest(explain(error)) from error
     try:
         return desk.ledger.append(run_id, [draft(event)]).state
     except Refused as refused:

@@ -17,7 +17,13 @@ from flows.keeping import manifests
 from flows.settings import Settings
 from flows.wiring import Desk, make_desk
 from state.artifacts import LocalArtifacts
-from state.durable import create_private_folder, explained, sync_folder, write_new
+from state.durable import (
+    create_private_folder,
+    explained,
+    refuse_unspellable,
+    sync_folder,
+    write_new,
+)
 from state.envelope import Line
 from state.errors import IntegrityError, NotFound
 from state.journal import JOURNAL, run_folder
@@ -43,6 +49,7 @@ def back_up(desk: Desk, path: Path) -> Backup:
     when the disk refuses; then nothing is left of the copy.
     """
     target = path.expanduser().absolute()
+    refuse_unspellable(target)
     if os.path.lexists(target):
         raise InvalidRequest(f"{target} is there already; name a new folder or .tar file")
     if not target.parent.is_dir():

@@ -11,6 +11,7 @@ from state.envelope import Line
 from state.errors import CorruptLedger, NotFound, Refused
 from state.events import draft
 from state.references import outcomes_naming, references
+from state.request import as_invalid_request
 from state.run_events import BytesWithheld
 from state.values.errors import InvalidRequest
 from state.values.ids import is_content_hash
@@ -63,7 +64,8 @@ def forget(desk: Desk, target: str, reason: str) -> Forgotten:
     }
     for run_id, hashes in present.items():
         if hashes:
-            event = BytesWithheld(hashes=hashes, reason=reason, by=principal())
+            with as_invalid_request():  # the first of them, so before anything was done
+                event = BytesWithheld(hashes=hashes, reason=reason, by=principal())
             desk.ledger.append(run_id, [draft(event)])
         if run_id == target:
             _unpublish(desk, run_id)

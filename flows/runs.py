@@ -7,7 +7,6 @@ Nothing here imports Prefect until a run is executed.
 """
 
 import asyncio
-import getpass
 import json
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -17,12 +16,13 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from flows.person import user_name
 from flows.wiring import Desk, at_desk, open_desk
 from state.envelope import Refs
 from state.errors import LeaseHeld, Refused, Withheld
 from state.events import Ancestor, Event, Limits, draft
 from state.projection import Run
-from state.request import ResearchRequest, make_request
+from state.request import ResearchRequest, as_invalid_request, make_request
 from state.research_events import ArtifactRole, ResearchStarted
 from state.run_events import RunCancelled, RunCancelRequested, RunInterrupted, RunQueued
 from state.values.errors import AssayError, InvalidRequest, RejectedError
@@ -74,7 +74,7 @@ class RunResult:
 
 def principal() -> str:
     """Return the operating system's user, in the form a policy names principals."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", getpass.getuser())[:80] or "unknown"
+    return re.sub(r"[^A-Za-z0-9_-]", "_", user_name())[:80] or "unknown"
 
 
 def new_run_id(now: datetime) -> str:
@@ -285,12 +285,14 @@ def retry(desk: Desk, run_id: str) -> Run:
 def cancel(desk: Desk, run_id: str, reason: str) -> Run:
     """Ask for the run's end; where nobody executes it, end it.
 
-    A live run notices at its next step. Raises `RejectedError` when it has already ended.
+    A live run notices at its next step. Raises `RejectedError` when it has already ended, and
+    `InvalidRequest` for a reason that cannot be recorded.
     """
     run = existing_run(desk, run_id)
     if run.is_terminal:
         raise RejectedError(f"run {run_id!r} is already {run.status}", code="TERMINAL")
-    event = RunCancelRequested(reason=reason or "cancelled", by=principal())
+    with as_invalid_request():
+        event = RunCancelRequested(reason=reason or "cancelled", by=principal())
     desk.ledger.append(run_id, [draft(event)])
     try:
         with desk.ledger.lease(run_id, command="assay cancel"):

@@ -6,6 +6,7 @@ import platformdirs
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from state.durable import refuse_unspellable
 from state.request import explain
 from state.values.errors import InvalidRequest
 
@@ -13,7 +14,7 @@ from state.values.errors import InvalidRequest
 class Settings(BaseSettings):
     """What can be set; every limit has a default that suits one person's machine."""
 
-    model_config = SettingsConfigDict(env_prefix="ASSAY_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ASSAY_", env_ignore_empty=True, extra="ignore")
 
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_path("assay")))
     steps_at_once: int = Field(default=4, ge=1, le=64)
@@ -36,4 +37,11 @@ def load_settings() -> Settings:
     except ValidationError as error:
         names = ", ".join(f"ASSAY_{str(problem['loc'][0]).upper()}" for problem in error.errors())
         raise InvalidRequest(f"check the setting {names}: {explain(error)}") from error
-    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
+    try:
+        home = settings.home.expanduser().absolute()
+    except (OSError, RuntimeError) as error:
+        raise InvalidRequest(
+            f"cannot tell where to keep data ({error}); set ASSAY_HOME to the path of a folder"
+        ) from error
+    refuse_unspellable(home)
+    return settings.model_copy(update={"home": home})

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from state.errors import Conflict, StorageError
-from state.values.errors import RejectedError
+from state.values.errors import InvalidRequest, RejectedError
 
 TEMPORARY_PREFIX = ".tmp-"
 
@@ -191,6 +191,17 @@ def replace_file(path: Path | str, data: bytes, *, mode: int = 0o600) -> None:
             temporary.unlink(missing_ok=True)
             raise
         sync_folder(target.parent)
+
+
+def refuse_unspellable(path: Path | str) -> None:
+    """Raise `InvalidRequest` when the name `path` is no text, which a database cannot open."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        shown = str(path).encode(errors="backslashreplace").decode()
+        raise InvalidRequest(
+            f"{shown} is not valid UTF-8; choose a folder with another name"
+        ) from error
 
 
 def refuse_unsuitable(path: Path | str) -> None:

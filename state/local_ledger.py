@@ -11,7 +11,13 @@ from typing import Any, Generic
 
 from state.append import Hooks, Receipt, RunAppender
 from state.duck import DuckFile, current_views
-from state.durable import create_private_folder, explained, refuse_unsuitable, sync_folder
+from state.durable import (
+    create_private_folder,
+    explained,
+    refuse_unspellable,
+    refuse_unsuitable,
+    sync_folder,
+)
 from state.envelope import Draft, Line
 from state.errors import CorruptLedger, NotFound, StorageError
 from state.follow import Fold, S
@@ -148,6 +154,7 @@ class LocalLedger(Generic[S]):
 
     def export(self, folder: Path) -> list[Path]:
         """See `Ledger.export`."""
+        refuse_unspellable(folder)
         self.sync()
         create_private_folder(folder)
         files: list[Path] = []

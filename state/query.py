@@ -31,10 +31,14 @@ _CALL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How long a query may take, in seconds, and how many rows it may give back."""
+    """How long a query may take, in seconds, and how much it may give back.
+
+    `size` is in characters of text and bytes, of all rows together.
+    """
 
     time_s: float = 30.0
     rows: int = 10_000
+    size: int = 100_000_000
 
 
 def answer(
@@ -44,6 +48,8 @@ def answer(
 
     Raises `InvalidRequest`.
     """
+    if not sql.isascii() and sql != sql.encode(errors="replace").decode():
+        raise InvalidRequest("the query is not valid UTF-8")
     with _explained():
         statement = _only_statement(connection, sql)
         _refuse_side_effects(connection, sql)
@@ -52,7 +58,7 @@ def answer(
         connection.execute("SET lock_configuration = true")
     with _explained(), _limited(connection, bounds.time_s):
         result = connection.execute(statement, list(params))
-        rows = result.fetchmany(bounds.rows + 1)
+        rows = _rows(result, bounds)
         about = result.description or []
     return Table(
         columns=tuple(str(column[0]) for column in about),
@@ -60,6 +66,33 @@ def answer(
         rows=tuple(rows[: bounds.rows]),
         truncated=len(rows) > bounds.rows,
     )
+
+
+def _rows(result: duckdb.DuckDBPyConnection, bounds: Bounds) -> list[tuple[Any, ...]]:
+    """Return up to one row more than allowed. DuckDB's limit of memory ends where Python begins."""
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    while len(rows) <= bounds.rows and (row := result.fetchone()) is not None:
+        size += _size(row)
+        if size > bounds.size:
+            raise InvalidRequest(
+                f"the answer holds more than {bounds.size:,} characters; narrow it with LIMIT, "
+                "fewer columns or left(column, 1000)"
+            )
+        rows.append(row)
+    return rows
+
+
+def _size(value: object) -> int:
+    match value:
+        case str() | bytes():
+            return len(value)
+        case dict():
+            return sum(_size(key) + _size(held) for key, held in value.items())
+        case list() | tuple():
+            return sum(map(_size, value))
+        case _:
+            return 1
 
 
 def _only_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:

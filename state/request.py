@@ -1,7 +1,8 @@
 """What a person asks for: the request, its limits by scope, and its fingerprint."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -164,8 +165,15 @@ def make_request(
         raise InvalidRequest(f"there is no scope {scope!r}; choose one of {', '.join(RANGES)}")
     given = {name: value for name, value in (limits or {}).items() if value is not None}
     budgets = {name: default for name, (_, _, default) in RANGES[scope].items()} | given
-    try:
+    with as_invalid_request():
         return ResearchRequest.model_validate({"scope": scope, "budgets": budgets, **fields})
+
+
+@contextmanager
+def as_invalid_request() -> Iterator[None]:
+    """Raise `InvalidRequest` for whatever the block finds wrong with what a person gave."""
+    try:
+        yield
     except ValidationError as error:
         raise InvalidRequest(explain(error)) from error
 

@@ -33,8 +33,7 @@ def sql(
 
     if json and csv:
         raise InvalidRequest("choose --json or --csv, not both")
-    text = sys.stdin.read(_MAX_SQL) if query == "-" else query
-    table = needed_desk().ledger.query(text)
+    table = needed_desk().ledger.query(_given() if query == "-" else query)
     if json:
         out_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     elif csv:
@@ -45,6 +44,18 @@ def sql(
         talk(f"assay: only the first {len(table.rows):,} rows are shown; narrow it with LIMIT")
     for run_id, why in table.quarantined.items():
         talk(f"assay: run {run_id} is left out, it is damaged: {why}")
+
+
+def _given() -> str:
+    """Return the query on stdin."""
+    from state.values.errors import InvalidRequest
+
+    if sys.stdin is None:
+        raise InvalidRequest("stdin is closed; give the query as an argument")
+    text = sys.stdin.read(_MAX_SQL + 1)
+    if len(text) > _MAX_SQL:
+        raise InvalidRequest(f"the query is too long; at most {_MAX_SQL:,} characters are read")
+    return text
 
 
 def _write_csv(table: "Table") -> None:

@@ -1,5 +1,6 @@
 """The command line without a run: how quick it is, what it refuses, what it leaves behind."""
 
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from flows import terminal
 from flows.boundary import exit_code
 from flows.cli import app
 from flows.commands import running
+from flows.runs import principal
+from flows.settings import load_settings
 from tests.flows.command_line import PROGRAM, ROOT, CommandLine
 
 HEAVY = {"prefect", "duckdb", "rich", "tantivy", "pydantic", "pydantic_settings", "httpx", "lxml"}
@@ -274,3 +277,55 @@ def test_json_stays_json_and_harmless() -> None:
 def test_a_cell_is_one_short_line() -> None:
     assert terminal.one_line("a\n b\t c") == "a b c"
     assert len(terminal.one_line("x" * 1000)) == 400
+
+
+def test_an_empty_setting_is_as_good_as_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_HOME", "")
+
+    assert load_settings().home != tmp_path
+
+
+def test_a_data_folder_whose_name_is_no_text_is_refused(bare: CommandLine) -> None:
+    odd = os.fsdecode(os.fsencode(bare.home) + b"\xff")
+
+    ran = bare.run("research", "What?", "-s", str(bare.notes), env={"ASSAY_HOME": odd})
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "not valid UTF-8" in ran.err
+    assert not Path(odd).exists()
+
+
+def test_a_user_without_a_home_folder_is_told_what_to_set(
+    bare: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", unknown)
+
+    code, out, err = invoke("runs")
+
+    assert (code, out) == (2, "")
+    assert "set ASSAY_HOME" in err
+
+
+def test_a_user_without_a_name_can_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 2_000_123_456)
+
+    assert principal() == "uid-2000123456"
+
+
+def test_a_query_from_a_closed_stdin_is_refused(bare: CommandLine) -> None:
+    (bare.home / "runs").mkdir(parents=True)
+    done = subprocess.run(
+        ["sh", "-c", '"$@" <&-', "sh", *PROGRAM, "sql", "-"],
+        env=bare.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "stdin is closed" in done.stderr

@@ -344,6 +344,43 @@ def own(assay: CommandLine, done: str, tmp_path: Path) -> CommandLine:
     return CommandLine(copy, assay.notes)
 
 
+NO_TEXT = os.fsdecode(b"x\xff")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sql", f"SELECT '{NO_TEXT}'"],
+        ["cancel", "asks", "--reason", NO_TEXT],
+        ["cancel", "asks", "--reason", "x" * 4001],
+        ["forget", "done", "--yes", "--reason", NO_TEXT],
+        ["forget", "done", "--yes", "--reason", "x" * 4001],
+        ["review", "asks", "revise", "--feedback", NO_TEXT],
+        ["review", "asks", "cancel", "--reason", "x" * 4001],
+        ["backup", NO_TEXT],
+        ["ledger", "export", "--to", NO_TEXT],
+    ],
+    ids=lambda arguments: " ".join(arguments)[:30].encode(errors="replace").decode(),
+)
+def test_what_cannot_be_recorded_is_refused_and_changes_nothing(
+    assay: CommandLine,
+    done: str,
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = assay.look("sql", "SELECT count(*) FROM events").out
+
+    ran = assay.look(*arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "unexpected" not in ran.err
+    assert "incompatible" not in ran.err
+    assert list(tmp_path.iterdir()) == []
+    assert assay.look("sql", "SELECT count(*) FROM events").out == before
+
+
 def test_a_backup_is_whole_and_private(own: CommandLine, done: str) -> None:
     assert own.look("ledger", "verify").code == 0
     assert own.look("verify", done).code == 0

@@ -279,6 +279,19 @@ def test_an_answer_is_cut_to_so_many_rows_and_says_so(store: LocalStore) -> None
     assert not ledger.query("SELECT * FROM range(3)").truncated
 
 
+def test_an_answer_too_large_to_hold_is_refused(store: LocalStore) -> None:
+    ledger = store.open(bounds=Bounds(size=1_000))
+    ledger.append("r1", [added(1)])
+
+    for sql in (
+        "SELECT repeat('x', 600) FROM range(2)",
+        "SELECT [repeat('x', 600) FOR i IN [1,2]]",
+    ):
+        with pytest.raises(InvalidRequest, match="more than 1,000 characters"):
+            ledger.query(sql)
+    assert ledger.query("SELECT repeat('x', 600)").rows
+
+
 def test_a_query_that_needs_too_much_memory_is_refused(store: LocalStore) -> None:
     with pytest.raises(InvalidRequest, match="memory"):
         store.open().query("SELECT list(n) FROM range(400000000) t(n)")
