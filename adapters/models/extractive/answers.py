@@ -144,6 +144,11 @@ _ROLES = re.compile(
     r"verein)\b"
     r"|人|者|员|局|公司|会", re.IGNORECASE,
 )  # fmt: skip
+_PASSIVE = re.compile(
+    r"\b(?:be|been|being|is|are|was|were)\s+(?:\w+ly\s+|now\s+|still\s+|first\s+)?"
+    r"(?P<verb>[a-z]+(?:ed|en|ilt|ade|un|wn))\b"
+)
+_AGENT = re.compile(r"\bby\b|@\w", re.IGNORECASE)
 _HANDLE = re.compile(r"(?<![\w/.])@[A-Za-z][\w-]+(?![\w./-]*/)|[\w.+-]+@[\w-]+\.\w+")
 _NAME = re.compile(r"(?<![.!?:\n]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+")
 _TWO_NAMES = re.compile(
@@ -151,7 +156,9 @@ _TWO_NAMES = re.compile(
     r"(?:[A-Z]\.\s+)*[A-ZÀ-ÖØ-Þ][\w’'-]+"
 )
 _VERSION = re.compile(
-    r"\bv?\d+(?:\.(?:\d+|x))+|[^\W\d_]{2,}[ -]v?\d+\b(?!\s?%)|[<>=~]=\s*\d|[^\W\d_]\s?\d+\+"
+    r"\bv?\d+(?:\.(?:\d+|x))+|\bv\d|[<>=~]=\s*\d|[^\W\d_]\s?\d+\+"
+    r"|\b(?:version|release|series)s?\s\d+\b",
+    re.IGNORECASE,
 )
 _RATIO = re.compile(
     r"\d\s?(?:x|×|times|-fold)\b|\d\s?%|\b(?:twice|half|orders? of magnitude)\b", re.IGNORECASE
@@ -237,7 +244,7 @@ def holds_answer(
                 return bool(measured)
             return wanted is ValueKind.SPEED and _RATIO.search(quote) is not None
         case Expected.PERSON:
-            return _names_someone(quote, question)
+            return _names_someone(quote, question) and not _leaves_agent_unsaid(quote, question)
         case Expected.PLACE:
             return _tells_place(quote, question)
         case Expected.VERSION:
@@ -255,6 +262,13 @@ def _tells_place(quote: str, question: str) -> bool:
         for match in _SITE.finditer(quote)
         if match["name"][0].isupper() or match.group().count(" ") > 1
     )
+
+
+def _leaves_agent_unsaid(quote: str, question: str) -> bool:
+    """Tell whether the quote has the question's verb in the passive, without saying by whom."""
+    asked = {stem(word) for word in re.findall(r"[^\W\d_]+", question)}
+    passives = [m for m in _PASSIVE.finditer(quote) if stem(m["verb"]) in asked]
+    return bool(passives) and not any(_AGENT.search(quote, m.end()) for m in passives)
 
 
 def _names_someone(quote: str, question: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from adapters.models.extractive.markup import visible
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.sentences import split
 from adapters.models.extractive.terms import is_unspaced, stems
@@ -52,11 +53,15 @@ def contained(said: str, quote: str) -> Containment | None:
     """Return how `quote` holds `said` word for word in normal form, or None when it does not."""
     if " ".join(said.split()) == " ".join(quote.split()):
         return Containment(is_qualified=False)
-    places = find_all(quote, said, limit=50)
-    whole = [span for span in places if _at_word_edges(quote, span)]
+    whole = _whole_places(quote, said)
     if not whole:
-        return None
+        shown = visible(quote)  # of a link, a reader sees the words and not the address
+        return contained(said, shown) if shown != quote else None
     return Containment(all(_is_denied_outside(quote, span, said) for span in whole))
+
+
+def _whole_places(quote: str, said: str) -> list[Span]:
+    return [span for span in find_all(quote, said, limit=50) if _at_word_edges(quote, span)]
 
 
 def _at_word_edges(quote: str, span: Span) -> bool:

@@ -27,6 +27,7 @@ from adapters.models.extractive.weigh import Scored
 _WINDOW = 7
 _SHARED = 0.5
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W\d_]|\b[A-Z]{2,}\b|\b[A-Za-z]+[-_]?\d+\b")
+_VERSION = re.compile(r"\b([^\W\d_][\w-]*)[ \u00a0]v?(\d+(?:\.\d+)+)")
 _BREAK = re.compile(r"[,;:—()]\s|[.!?]\s|[，；：。（）]|\n\s*\n")
 _COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
 _ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
@@ -47,7 +48,11 @@ def find_clashes(items: Sequence[Scored], need: Need) -> list[Clash]:
     for a, b in combinations(items, 2):
         if not _are_comparable(a.candidate, b.candidate, need):
             continue
-        difference = _values_differ(a.candidate, b.candidate, need) or _denied(a, b, need)
+        difference = (
+            _values_differ(a.candidate, b.candidate, need)
+            or _versions_differ(a.candidate, b.candidate, need)
+            or _denied(a, b, need)
+        )
         if difference:
             found.append(Clash(a, b, difference))
     return found
@@ -87,10 +92,11 @@ def _foreign(one: Candidate, other: Candidate, need: Need) -> bool:
     if is_capitalising(one.text):
         return False
     known = other.stems | other.near | other.far | {term.stem for term in need.terms}
-    lead = one.text[: max(24, len(one.text) // 3)]
+    lead = max(24, len(one.text) // 3)
     return any(
         stem(name.group()) not in known and (name.start() > 0 or stem(name.group()) in one.near)
-        for name in _NAME.finditer(lead)
+        for name in _NAME.finditer(one.text)
+        if name.start() < lead
     )
 
 
@@ -109,6 +115,22 @@ def _values_differ(a: Candidate, b: Candidate, need: Need) -> str:
         if _same_thing(a, one, b, other, need, alone=len(peers_a) == len(peers_b) == 1):
             return f"{_shown(a, one)} against {_shown(b, other)}"
     return ""
+
+
+def _versions_differ(a: Candidate, b: Candidate, need: Need) -> str:
+    """Return on which version two sentences differ that are otherwise worded alike."""
+    if need.expected is not Expected.VERSION:
+        return ""
+    one, other = _VERSION.findall(a.text), _VERSION.findall(b.text)
+    if len(one) != 1 or len(other) != 1 or one[0] == other[0]:
+        return ""
+    (named, first), (named_too, second) = one[0], other[0]
+    shared, every = _wording(a) & _wording(b), _wording(a) | _wording(b)
+    topic = {term.stem for term in need.terms if not term.is_name}
+    alike = len(shared) >= 2 and len(shared) >= 0.6 * len(every) and bool(topic & shared)
+    if named.lower() != named_too.lower() or not alike:
+        return ""
+    return f"{named} {first} against {named_too} {second}"
 
 
 def _bearing(candidate: Candidate, need: Need) -> list[Value]:

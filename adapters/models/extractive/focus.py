@@ -30,6 +30,10 @@ _DEFINING = re.compile(
     r"|(?:es|son|era)\s+(?:una?|la|el|los|las)\b|是|は",
     re.IGNORECASE,
 )
+_PASSING = re.compile(
+    r"(?:is|are|was|were|has|have)\s+(?:now|also|not|only|still|no|been|[a-z]+ed|available|used)\b",
+    re.IGNORECASE,
+)
 _SELF = re.compile(
     r"\s*(?:this|these|the|dieses?|diese[rsnm]?|das|ce|cette|este|esta)\s+(?:[\w-]+\s+){0,3}?"
     r"(?:package|library|module|project|repository|command|tool|plugin|framework|software|program|"
@@ -96,8 +100,10 @@ class Focus:
         if verb and verb.start() and subject.is_said(text[: verb.start()]):
             early = len(content(text[: verb.start()])) <= len(subject.terms) + 3
             plain = _DEFINING.match(text, verb.start())
-            grade = (0.85 if plain else 0.5) if early else 0.45
-            return grade + 0.15 * self.lead(candidate) if own else 0.8 * grade
+            grade = (0.85 if plain and own else 0.7 if plain else 0.5) if early else 0.45
+            if not plain and _PASSING.match(text, verb.start()):
+                return 0.25
+            return grade + 0.15 * self.lead(candidate) if own else grade
         if not own:
             return 0.0
         lead = self.lead(candidate)

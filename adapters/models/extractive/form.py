@@ -4,7 +4,7 @@ import re
 
 from adapters.models.extractive.asking import Manner
 from adapters.models.extractive.focus import Focus
-from adapters.models.extractive.markup import worth
+from adapters.models.extractive.markup import visible, worth
 from adapters.models.extractive.pool import Candidate
 
 _CODE = re.compile(
@@ -17,6 +17,16 @@ _SHELL = re.compile(
     r"cargo|git|docker|python3? -m|curl|wget|make|cmake|go|gem|rm|cd|export)"
     r"\s+[^\s.,]+(?:\s+\S+){0,12}\s*\Z"
 )
+_FORMER = re.compile(
+    r"\b(?:prior to|formerly|previously|used to|no longer|until (?:v|version)|older versions?|"
+    r"earlier versions?|legacy|ehemals|früher|autrefois|antes)\b",
+    re.IGNORECASE,
+)
+_ASKS_FORMER = re.compile(
+    r"\b(?:was|were|did|had|prior|former\w*|previous\w*|old\w*|earlier|before|until|once|legacy|"
+    r"originally|history|war|waren|était|era)\b",
+    re.IGNORECASE,
+)
 _URL = re.compile(r"https?://\S+")
 _LINK = re.compile(r"\W*(?:\[[^\]]*\]\([^)]*\)|<?https?://\S+>?)\W*")
 
@@ -26,14 +36,21 @@ def is_code(text: str) -> bool:
     return _CODE.search(text) is not None or _SHELL.match(text) is not None
 
 
+def _is_address(text: str) -> bool:
+    shown = visible(text)
+    return "://" in shown and sum(map(len, _URL.findall(shown))) > 0.4 * len(shown)
+
+
 def form_factor(candidate: Candidate, focus: Focus) -> float:
     """Return how fit the form is for a quote: questions, headings, code and links say little."""
     text = candidate.text
     factor = worth(text, candidate.passage.heading, focus.need.question)
+    if _FORMER.search(text) and not _ASKS_FORMER.search(focus.need.question):
+        factor *= 0.7
     wants_code = focus.manner is Manner.WAY
     if text.endswith(("?", "？")):
         return factor * 0.35
-    if is_code(text) or sum(map(len, _URL.findall(text))) > 0.4 * len(text):
+    if is_code(text) or _is_address(text):
         return factor * (1.3 if wants_code else 0.6)
     if text.strip("# *=") == candidate.passage.heading.strip() or text.startswith("#"):
         return factor * 0.4

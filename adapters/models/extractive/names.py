@@ -144,12 +144,13 @@ def next_query(
         if any(stems(name.text) <= query for query in spent):
             continue
         query = _joined(name.text, still)
-        if query and stems(query) not in spent:
+        if query and not any(stems(query) <= known for known in spent):
             return query
-    own = " ".join(term.surface for term in need.terms if term.is_name)
+    names = focus.subject.terms if focus.subject else ()
+    own = " ".join(t.surface for t in need.terms if t in names or t.is_name)
     for text in (f"{own} {still}", still, need.question):
         query = make_query(text)
-        if still and query and stems(query) not in spent:
+        if still and query and not any(stems(query) <= known for known in spent):
             return query
     return ""
 

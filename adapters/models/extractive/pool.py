@@ -1,5 +1,6 @@
 """What may be quoted: the ranges of the passages at hand, with all that is compared about them."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,8 @@ from adapters.models.port import Selected
 from state.values.evidence import Passage
 
 _NEAR_COPY = 0.8
-_WIDENED = 700
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_WIDENED = 480
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,8 @@ def is_near_copy(a: Candidate, b: Candidate) -> bool:
     if a.text == b.text:
         return True
     if a.numbers != b.numbers or is_negated(a.text) != is_negated(b.text):
+        return False
+    if set(_FIGURE.findall(a.text)) != set(_FIGURE.findall(b.text)):
         return False
     shared = len(a.stems & b.stems)
     return shared >= 3 and shared >= _NEAR_COPY * len(a.stems | b.stems)

@@ -15,7 +15,9 @@ RELEVANT = 0.5
 OWN = 0.25
 WHOLE = 0.75
 ASKED = 0.3
-FLOOR = 0.55
+FLOOR = 0.55  # of the best one's score, below which nothing more is chosen
+_LOOSE_FLOOR = 0.47  # … where nothing says for sure what the question is about
+_OTHER_SOURCE, _LOOSE_OTHER_SOURCE = 0.05, 0.25  # what a second source counts
 
 
 def choose(
@@ -28,13 +30,16 @@ def choose(
     usable = [item for item in ranked if _is_usable(item, focus)][:60]
     if focus.is_firm and focus.need.expected is not Expected.OPEN:
         usable = [item for item in usable if item.answers and item.within >= ANCHOR] or usable
+    floor = FLOOR if focus.is_firm else _LOOSE_FLOOR
+    voice = _OTHER_SOURCE if focus.is_firm else _LOOSE_OTHER_SOURCE
     chosen: list[Scored] = []
     met: set[str] = set()
     while usable and len(chosen) < limit:
         if chosen:
-            best = max(usable, key=lambda item: _marginal(item, chosen, met))
-            if _marginal(best, chosen, met) < FLOOR * chosen[0].score:
+            worth = [_marginal(item, chosen, met, voice) for item in usable]
+            if max(worth) < floor * chosen[0].score:
                 break
+            best = usable[worth.index(max(worth))]
         else:
             best = min(usable, key=lambda item: item.order)
         chosen.append(best)
@@ -71,13 +76,13 @@ def _is_asked(item: Scored, focus: Focus) -> bool:
     return bool(focus.relation) and item.relation >= WHOLE
 
 
-def _marginal(item: Scored, chosen: Sequence[Scored], met: set[str]) -> float:
+def _marginal(item: Scored, chosen: Sequence[Scored], met: set[str], voice: float) -> float:
     closest = max(_likeness(item.candidate, other.candidate) for other in chosen)
     fresh = 0.1 * len(item.met - met)
     elsewhere = all(
         item.candidate.passage.locator != other.candidate.passage.locator for other in chosen
     )
-    return item.score * (1 - 0.4 * closest) + fresh + 0.05 * elsewhere
+    return item.score * (1 - 0.4 * closest) + fresh + voice * elsewhere
 
 
 def _likeness(a: Candidate, b: Candidate) -> float:

@@ -10,7 +10,7 @@ MIN_QUOTE = 4
 MAX_QUOTE = 1800
 _WIDE_TABLE = 750
 _LEAD_LIST = 700
-_ANAPHOR = 600
+_ANAPHOR = 420
 _TERSE = 12
 
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？；]+[”’」』）]*|\n[ \t]*\n")
@@ -160,6 +160,8 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _goes_on(text: str, at: int, stop: int, after: int, end: int) -> bool:
     if text[stop] != ".":
+        return False
+    if stop > at and text[stop - 1].isspace():  # " . ", as text without capitals is written
         return False
     head = text[max(at, stop - 12) : stop + 1]
     rest = text[after : min(end, after + 24)].lstrip()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from adapters.models.extractive.markup import visible
 from adapters.models.port import (
     Assessment,
     OutlineItem,
@@ -40,11 +41,12 @@ METHOD = ("method_and_verification", "verification")
 
 
 def claim_text(quote: str) -> str:
-    """Return `quote` on one line, without marks that would break a page, at most 800 characters.
+    """Return `quote` on one line as it reads: without marks, links by their words alone.
 
-    A longer one is cut after a sentence, else before a word; nothing is put in.
+    At most 800 characters: a longer one is cut after a sentence, else before a word. Nothing is
+    put in.
     """
-    text = quote
+    text = visible(quote)
     for pattern, kept in _MARKS:
         text = pattern.sub(kept, text)
     text = " ".join(text.split())
