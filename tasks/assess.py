@@ -36,17 +36,29 @@ def choose_passages(
     `max_characters`; queries take turns, so that none starves. Then, as far as there is room, what
     those lead into with a colon, and the beginning of every source that has one among them.
     """
-    rankings = [_best_of_each_source(query, passages, per_source) for query in queries]
-    turns = [index for turn in zip_longest(*rankings) for index in turn if index is not None]
     chosen: dict[int, None] = {}
-    left = max_characters
-    for indexes in (turns, _led_into(turns, passages), _beginnings(turns, passages)):
-        for index in indexes:
-            size = len(passages[index].text)
-            if index not in chosen and size <= left:
-                chosen[index] = None
-                left -= size
+    turns = _in_turns(queries, passages, per_source)
+    _take(turns, passages, max_characters, chosen)
+    _take(_led_into(turns, passages), passages, max_characters, chosen)
+    _take(_beginnings(turns, passages), passages, max_characters, chosen)
     return tuple(passages[index] for index in sorted(chosen))
+
+
+def _in_turns(queries: Sequence[str], passages: Sequence[Passage], per_source: int) -> list[int]:
+    rankings = [_best_of_each_source(query, passages, per_source) for query in queries]
+    return [index for turn in zip_longest(*rankings) for index in turn if index is not None]
+
+
+def _take(
+    indexes: Sequence[int], passages: Sequence[Passage], limit: int, chosen: dict[int, None]
+) -> None:
+    """Add to `chosen` those of `indexes` that fit, while all together stay within `limit`."""
+    left = limit - sum(len(passages[index].text) for index in chosen)
+    for index in indexes:
+        size = len(passages[index].text)
+        if index not in chosen and size <= left:
+            chosen[index] = None
+            left -= size
 
 
 def _led_into(chosen: Sequence[int], passages: Sequence[Passage]) -> list[int]:
@@ -82,11 +94,17 @@ def _is_prose(text: str) -> bool:
 
 def _best_of_each_source(query: str, passages: Sequence[Passage], per_source: int) -> list[int]:
     scores = rank_passages(query, passages)
+    headings = {(passage.source_id, passage.heading) for passage in passages}
     order = sorted(range(len(passages)), key=lambda index: (-scores[index], index))
     taken: dict[str, int] = {}
+    seen: set[tuple[str, str]] = set()
     best = []
     for index in order:
         source = passages[index].source_id
+        said = source, passages[index].text.strip("# ")
+        if said in headings or said in seen:
+            continue  # a heading is given with each passage that stands under it
+        seen.add(said)
         if scores[index] > 0 and taken.get(source, 0) < per_source:
             taken[source] = taken.get(source, 0) + 1
             best.append(index)

@@ -101,10 +101,10 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
     frequencies = [
         _frequencies(wanted, body, passage) for body, passage in zip(bodies, passages, strict=True)
     ]
-    found_in = Counter(term for terms in frequencies for term in terms)
+    found_in = Counter(term for body in bodies for term in wanted if body[term])
     idf = {
-        term: math.log(1 + (len(passages) - count + 0.5) / (count + 0.5))
-        for term, count in found_in.items()
+        term: math.log(1 + (len(passages) - found_in[term] + 0.5) / (found_in[term] + 0.5))
+        for term in wanted
     }
     return [
         sum(
