@@ -153,7 +153,7 @@ def _row(
     alone = given.cross_check and len({item.locator for item in items}) < 2
     if reached.is_covered and not alone:
         return CoverageRow(need.subquestion.id, Coverage.COVERED, ids)
-    uncovered = reached.uncovered or tuple(t for t in need.terms if t.weight >= 1) or need.terms
+    uncovered = reached.uncovered or focus.relation or need.terms
     known = [*(item.candidate for item in finding.chosen), *pool]
     query = next_query(known, focus, uncovered, asked)
     gap = tell_alone(need, items) if reached.is_covered else tell_gap(focus, reached, items, pool)

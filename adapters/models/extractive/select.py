@@ -16,7 +16,7 @@ OWN = 0.25
 WHOLE = 0.75
 ASKED = 0.3
 FLOOR = 0.55  # of the best one's score, below which nothing more is chosen
-_LOOSE_FLOOR = 0.47  # … where nothing says for sure what the question is about
+_LOOSE_FLOOR = 0.45  # … where nothing says for sure what the question is about
 _OTHER_SOURCE, _LOOSE_OTHER_SOURCE = 0.05, 0.25  # what a second source counts
 
 
@@ -50,9 +50,26 @@ def choose(
             if not overlaps(item.candidate, best.candidate)
             and not is_near_copy(item.candidate, best.candidate)
         ]
+    if focus.manner is Manner.WAY:
+        chosen = _with_lead_ins(chosen, ranked)[:limit]
     if two_sources and chosen:
         chosen = _with_second_voice(chosen, ranked, limit)
     return chosen
+
+
+def _with_lead_ins(chosen: Sequence[Scored], ranked: Sequence[Scored]) -> list[Scored]:
+    """Return `chosen`, each code followed by the sentence that leads into it."""
+    found: dict[Scored, None] = {}
+    for item in chosen:
+        found[item] = None
+        code = item.candidate.passage
+        for other in ranked if item.candidate.lead else ():
+            before = other.candidate.passage
+            beside = before.source_id == code.source_id and before.paragraph + 1 == code.paragraph
+            if beside and other.candidate.text.endswith((":", "：")):
+                found[other] = None
+                break
+    return list(found)
 
 
 def _is_usable(item: Scored, focus: Focus) -> bool:
@@ -68,11 +85,11 @@ def _is_usable(item: Scored, focus: Focus) -> bool:
 
 def _is_asked(item: Scored, focus: Focus) -> bool:
     """Tell whether the quote bears on what is asked of a firm subject, not only on the subject."""
-    if not focus.is_firm or (item.answers and focus.need.expected is not Expected.OPEN):
-        return not focus.is_firm or not focus.relation or item.relation >= ASKED
-    if focus.need.expected is Expected.OPEN:
-        told = focus.is_proper and focus.defines(item.candidate) >= STATED
-        return item.relation >= ASKED or told
+    if not focus.is_firm:
+        return True
+    told = focus.is_proper and focus.defines(item.candidate) >= STATED
+    if item.answers or focus.need.expected is Expected.OPEN:
+        return not focus.relation or item.relation >= ASKED or told
     return bool(focus.relation) and item.relation >= WHOLE
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -191,9 +191,7 @@ def find_subject(need: Need, sources: Sources) -> Subject | None:
         found = any(forms)
         firm = titled or group.is_written or (group.is_name and (group.is_topic or not has_topic))
         firm = firm or (group.is_whole and (joined or not forms[-1]) and is_short)
-        shares = [rarity + 0.2 for rarity in rare]
-        if group.is_name:
-            shares = [1.0 if term.stem in named else 0.1 for term in group.terms]
+        shares = _shares(group, rare, named)
         weights = tuple(share / sum(shares) for share in shares)
         spelled = _spelling(group.spelled) if len(group.terms) > 1 and joined else None
         quoted = group.spelled in {match[1] for match in _QUOTED.finditer(need.question)}
@@ -201,6 +199,19 @@ def find_subject(need: Need, sources: Sources) -> Subject | None:
         if best is None or score > best[0] + 1e-9:
             best = score, subject
     return best[1] if best else None
+
+
+def _shares(group: _Group, rare: Sequence[float], named: frozenset[str]) -> list[float]:
+    """Return what each word of a subject weighs: the rare ones most, and of a name its own words.
+
+    Of two words either may stand for the name ("Ada Quill"); of more, not the common ones alone.
+    """
+    if not group.is_name:
+        return [rarity + 0.2 for rarity in rare]
+    if len(group.terms) < 3:
+        return [1.0 if term.stem in named else 0.1 for term in group.terms]
+    pairs = zip(group.terms, rare, strict=True)
+    return [0.5 + rarity + 0.5 * (rarity >= 1) if t.stem in named else 0.1 for t, rarity in pairs]
 
 
 def _groups(need: Need, topic: frozenset[str], sources: Sources) -> Iterable[_Group]:
@@ -218,6 +229,8 @@ def _groups(need: Need, topic: frozenset[str], sources: Sources) -> Iterable[_Gr
         inside = tuple(term for term in terms if term.stem in group)
         if not inside or not group <= by_stem.keys() or group in taken:
             continue
+        if any(group < run for run in runs):
+            continue  # a part of a name is not what the name names
         is_titled = group in sources.names and (len(group) == 1 or group in spelled)
         if not is_titled and group != topic and all(term.weight < 1 for term in inside):
             continue

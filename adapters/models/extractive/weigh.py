@@ -82,7 +82,8 @@ class Weigher:
         def weigh(candidate: Candidate) -> Scored:
             scored = self._score(candidate, focus, forms, rarity)
             bonus = _PASSAGE * about.get(_passage_of(candidate), 0.0) if scored.score > 0 else 0.0
-            return replace(scored, score=scored.score + bonus * form_factor(candidate, focus))
+            bonus *= form_factor(candidate, focus) if focus.is_firm else 1.0
+            return replace(scored, score=scored.score + bonus)
 
         kept = [item for item in map(weigh, self._pool) if item.score > 0]
         kept.sort(key=lambda item: -item.score)
@@ -122,7 +123,8 @@ class Weigher:
         own = within = ranked = ceiling = 0.0
         met = set()
         is_about = focus.is_about(candidate)
-        taken = focus.subject.stems if focus.subject and focus.is_firm and is_about else frozenset()
+        subject = focus.subject.stems if focus.subject and focus.is_firm else frozenset()
+        beside = bool(subject) and not is_about and focus.concerns(candidate)
         damp = 2.2 / (1 + _K1 * (1 - _B + _B * candidate.length / max(self._mean, 1.0)))
         for term in need.terms:
             wanted = forms[term.stem]
@@ -132,7 +134,9 @@ class Weigher:
                 within += term.weight
                 ranked += term.weight * rarity[term.stem] * damp
                 met.add(term.stem)
-            elif wanted & candidate.near or term.stem in taken:
+            elif beside and term.stem in subject:
+                within += _NEAR * term.weight
+            elif wanted & candidate.near or (is_about and term.stem in subject):
                 within += term.weight
                 ranked += _NEAR * term.weight * rarity[term.stem] * damp
                 met.add(term.stem)

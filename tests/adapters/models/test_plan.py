@@ -147,3 +147,33 @@ def test_several_sentences_of_feedback_are_each_heeded() -> None:
 
 def test_feedback_without_content_changes_nothing() -> None:
     assert revise(PLAN, "and so on ...") == PLAN
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "Who maintains skerrytool and under which licence is it distributed?",
+            (
+                "Who maintains skerrytool?",
+                "Under which licence is it distributed? (about: skerrytool)",
+            ),
+        ),
+        (
+            "When was the Vesper coach built, and by whom?",
+            ("When was the Vesper coach built?", "By whom? (about: was the Vesper coach built)"),
+        ),
+        (
+            "What is a tarn, how does it form and why does it freeze?",
+            (
+                "What is a tarn?",
+                "How does it form? (about: tarn)",
+                "Why does it freeze? (about: tarn)",
+            ),
+        ),
+    ],
+)
+def test_conjoined_questions_carry_their_subject_over(
+    question: str, parts: tuple[str, ...]
+) -> None:
+    assert tuple(sub.question for sub in make_plan(question).subquestions) == parts
