@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
 
+from adapters.models.extractive.markup import visible
 from adapters.models.extractive.terms import fold, stem
 from adapters.models.extractive.units import ValueKind
 from adapters.models.extractive.values import Value, find_values
@@ -151,6 +152,7 @@ _PASSIVE = re.compile(
 _AGENT = re.compile(r"\bby\b|@\w", re.IGNORECASE)
 _HANDLE = re.compile(r"(?<![\w/.])@[A-Za-z][\w-]+(?![\w./-]*/)|[\w.+-]+@[\w-]+\.\w+")
 _NAME = re.compile(r"(?<![.!?:\n]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+")
+_PLACED = re.compile(r"\b(?:on|via|at|in|auf|im|sur|dans)\s+\Z", re.IGNORECASE)
 _TWO_NAMES = re.compile(
     r"\b[A-ZÀ-ÖØ-Þ][\w’'-]+\s+(?:(?:de|van|von|der|la|of)\s+)*"
     r"(?:[A-Z]\.\s+)*[A-ZÀ-ÖØ-Þ][\w’'-]+"
@@ -273,8 +275,11 @@ def _leaves_agent_unsaid(quote: str, question: str) -> bool:
 
 def _names_someone(quote: str, question: str) -> bool:
     asked = {stem(word) for word in re.findall(r"[^\W\d_]+", question)}
+    quote = visible(quote)
     for pattern in (_TWO_NAMES, _NAME):
         for match in pattern.finditer(quote):
+            if pattern is _NAME and _PLACED.search(quote, 0, match.start()):
+                continue  # "on GitHub", "in Marnby"
             if any(stem(word) not in asked for word in re.findall(r"[^\W\d_]{3,}", match.group())):
                 return True
     if _HANDLE.search(quote):
