@@ -64,6 +64,7 @@ CREATE TABLE journals (
 );
 CREATE TABLE meta (key VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NOT NULL);
 """
+_REFUSED_BY_THE_DISK = ("no space", "could not write", "permission denied")
 _DAMAGE = (duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
 
 
@@ -120,6 +121,10 @@ class DuckFile:
             connection.execute("BEGIN")
             yield connection
             connection.execute("COMMIT")
+            if path is not None:
+                # Closing does this too and tells nobody when the disk is full; and this file moves
+                # without its log.
+                connection.execute("CHECKPOINT")
             with suppress(FileNotFoundError):
                 self._log_of(target).chmod(0o600)
 
@@ -172,14 +177,12 @@ def damage_explained(path: Path) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise StorageError(f"{path}: {error}; stop something else, then try again") from error
-    except duckdb.IOException as error:
-        text = str(error).lower()
-        if "no space" in text or "could not write" in text or "permission denied" in text:
+    except duckdb.Error as error:  # what users ask is explained by `state.query`: this is our SQL
+        text = str(error).lower()  # a full disk comes as one of several classes
+        if any(sign in text for sign in _REFUSED_BY_THE_DISK):
             raise StorageError(f"{path}: {error}; free some space or make it writable") from error
         if "read-only" in text and "cannot open" in text:
             raise StorageError(f"{path}: {error}") from error
-        raise damaged(path, error) from error
-    except duckdb.Error as error:  # what users ask is explained by `state.query`: this is our SQL
         raise damaged(path, error) from error
 
 

@@ -27,6 +27,8 @@ _LOCAL_FUSE = frozenset({
     "fuse.zfs",
 })
 # fmt: on
+_LONGEST_PATH = 3_500  # Linux allows 4,095 bytes, and there are folders to come below
+_MARKS = frozenset("?#%")
 _ADVICE = {
     errno.ENOSPC: "free some space, then run it again",
     errno.EDQUOT: "free some space or raise the quota, then run it again",
@@ -116,7 +118,8 @@ def _create_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700)
     except FileNotFoundError:
         _create_folder(folder.parent)
-        _create_folder(folder)
+        folder.mkdir(mode=0o700, exist_ok=True)  # /proc says again that there is no such folder
+        sync_folder(folder.parent)
     except FileExistsError:
         if not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
@@ -194,14 +197,23 @@ def replace_file(path: Path | str, data: bytes, *, mode: int = 0o600) -> None:
 
 
 def refuse_unspellable(path: Path | str) -> None:
-    """Raise `InvalidRequest` when the name `path` is no text, which a database cannot open."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError as error:
-        shown = str(path).encode(errors="backslashreplace").decode()
+    """Raise `InvalidRequest` when nothing can be kept at `path` for how it is spelled.
+
+    It may be no text, too long, or hold what the databases take for a mark in an address: they
+    would put their files elsewhere.
+    """
+    text = str(path)
+    shown = text.encode(errors="backslashreplace").decode()
+    if shown != text:
+        raise InvalidRequest(f"{shown} is not valid UTF-8; choose a folder with another name")
+    steps = Path(text).parts
+    if len(text.encode()) > _LONGEST_PATH or any(len(step.encode()) > 255 for step in steps):
+        raise InvalidRequest(f"{text[:200]}… is too long; choose a folder with a shorter path")
+    if marks := sorted(_MARKS & set(text)):
         raise InvalidRequest(
-            f"{shown} is not valid UTF-8; choose a folder with another name"
-        ) from error
+            f"{text} holds {' '.join(marks)}, which databases take for a mark in an address; "
+            "choose a folder with another name"
+        )
 
 
 def refuse_unsuitable(path: Path | str) -> None:
@@ -215,6 +227,7 @@ def refuse_unsuitable(path: Path | str) -> None:
             f"Assay keeps its data on Linux and macOS only, and this is {sys.platform}; "
             "run it there, in a container or in WSL 2"
         )
+    refuse_unspellable(path)
     kind = _file_system(_nearest_existing(Path(path)))
     if kind in _REMOTE or (kind.startswith("fuse.") and kind not in _LOCAL_FUSE):
         raise RejectedError(

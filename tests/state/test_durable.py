@@ -11,7 +11,7 @@ import pytest
 
 from state import durable
 from state.errors import Conflict, StorageError
-from state.values.errors import RejectedError
+from state.values.errors import InvalidRequest, RejectedError
 
 MOUNTINFO = """\
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -189,3 +189,15 @@ def test_linux_tells_the_file_system_by_mount_id(mount_id: str, kind: str) -> No
 )
 def test_macos_tells_the_file_system_by_the_longest_mount_point(path: str, kind: str) -> None:
     assert durable.file_system_of(Path(path), MAC_MOUNTS) == kind
+
+
+@pytest.mark.parametrize("name", ["what?", "50%20", "a#b", "x" * 256, "y/" * 2000, "\udcff"])
+def test_a_place_where_a_database_would_go_astray_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="choose a folder"):
+        durable.refuse_unsuitable(tmp_path / name)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a /proc")
+def test_a_folder_that_cannot_be_made_is_a_clear_error() -> None:
+    with pytest.raises(StorageError, match="/proc/nothing"):
+        durable.create_private_folder("/proc/nothing/here")

@@ -1,5 +1,6 @@
 """The ledger on this machine: the contract, and what belongs to journals and DuckDB."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -408,6 +409,24 @@ def test_a_full_disk_is_a_clear_error_and_the_ledger_is_unchanged(small_disk: Pa
     fresh = LocalLedger(small_disk / "home", CounterFold())
     assert len(fresh.read("r1")) == written + 1
     assert fresh.notices == []
+
+
+@pytest.mark.parametrize("left", range(16_384, 360_000, 32_768))
+def test_a_first_query_that_finds_no_room_leaves_no_half_made_file(
+    small_disk: Path, left: int
+) -> None:
+    ledger = LocalLedger(small_disk / "home", CounterFold())
+    ledger.append("r1", [added(1, text="x" * 3000)])
+    free = os.statvfs(small_disk)
+    (small_disk / "filler").write_bytes(bytes(free.f_bavail * free.f_frsize - left))
+
+    for ask in (lambda: ledger.query("SELECT 1"), ledger.rebuild):
+        with contextlib.suppress(StorageError):
+            ask()
+    (small_disk / "filler").unlink()
+
+    assert ledger.query("SELECT count(*) FROM events").rows == ((1,),)
+    assert LocalLedger(small_disk / "home", CounterFold()).verify().is_sound
 
 
 def test_a_read_only_folder_is_a_clear_error_and_can_be_read(small_disk: Path) -> None:
