@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.models.port import Assessment, Selected
-from state.values.evidence import Conflict, Coverage, CoverageRow
+from state.values.evidence import Conflict, Coverage, CoverageRow, Passage
 from tasks.assess import accept, choose_passages
 from tests.tasks.makers import (
     LOGS,
@@ -256,3 +256,39 @@ def test_queries_take_turns_so_that_a_long_one_does_not_starve_the_other() -> No
     offered = choose_passages(["logs", "members"], passages, max_characters=200)
 
     assert {each.source_id for each in offered} >= {"s3"}
+
+
+def paragraphs(*texts: str, heading: str = "") -> list[Passage]:
+    return [
+        Passage("s9", "/d/nine.md", None, text, 100 * number, 100 * number + len(text), number,
+                None, heading)
+        for number, text in enumerate(texts, 1)
+    ]  # fmt: skip
+
+
+def test_what_a_passage_leads_into_is_offered_with_it() -> None:
+    passages = paragraphs("Turn the zebra crank like this:", "crank --left 3")
+
+    offered = choose_passages(["zebra"], passages, per_source=1)
+
+    assert [each.text for each in offered] == ["Turn the zebra crank like this:", "crank --left 3"]
+
+
+def test_the_beginning_of_a_source_is_offered_with_what_was_found_in_it() -> None:
+    opening = "Nine is a small handbook about striped animals."
+    badge = "[![build](https://example.org/b.svg)](https://example.org)"
+    far = [f"Filler number {n} says nothing at all." for n in range(9)]
+
+    offered = choose_passages(["zebra"], paragraphs(badge, opening, *far, "The zebra sleeps."))
+
+    assert opening in [each.text for each in offered]
+    assert badge not in [each.text for each in offered]
+
+
+def test_a_heading_or_a_repeat_takes_no_passage_s_place() -> None:
+    under = paragraphs("Zebra", "A zebra sleeps.", "A zebra sleeps.", heading="Zebra")
+    answer = replace(under[1], text="The zebra of the valley eats oats.", start=900, end=934)
+
+    offered = choose_passages(["zebra"], [*under, replace(answer, paragraph=9)], per_source=2)
+
+    assert "The zebra of the valley eats oats." in [each.text for each in offered]

@@ -93,3 +93,12 @@ def test_heading_and_title_help_but_less_than_the_text() -> None:
 def test_nothing_to_rank_gives_nothing_and_a_query_without_terms_gives_zeros() -> None:
     assert rank_passages("query", []) == []
     assert rank_passages("?!", [passage("text")]) == [0.0]
+
+
+def test_the_file_s_name_counts_like_a_title() -> None:
+    named = Passage("a", "/d/zebra.md", None, "It eats oats.", 0, 13, 1)
+    other = Passage("b", "/d/other.md", None, "It eats oats.", 0, 13, 1)
+
+    scores = rank_passages("zebra oats", [other, named])
+
+    assert scores[1] > scores[0]
