@@ -8,6 +8,7 @@ _LINK = re.compile(
     r"\[((?:[^\[\]\n]|\n(?!\s*\n)|\[[^\[\]\n]*\])+)\]"
     r"\((?:[^()\s]|\([^()\s]*\))*(?:\s[^)\n]*)?\)"
 )
+_EMPTY = re.compile(r"\[\s*\](?:\([^)\s]*\)|\[[^\]\n]*\])")
 _REFERENCE = re.compile(r"(?<![\w\]])\[([^\[\]\n]{2,120})\]\[[^\[\]\n]{0,80}\]")
 _RST_LINK = re.compile(r"`([^`<>\n]+(?:\n[^`<>\n]+)?)\s+<[^<>`\s]+>`_{1,2}")
 _RST_NAMED = re.compile(
@@ -61,7 +62,7 @@ def visible(text: str) -> str:
         shown = _IMAGE.sub("", text)
         for _ in range(2):  # an image within a link leaves an empty link
             shown = _LINK.sub(r"\1", shown)
-        text = _REFERENCE.sub(r"\1", re.sub(r"\[\s*\]\([^)\s]*\)", "", shown))
+        text = _REFERENCE.sub(r"\1", _EMPTY.sub("", shown))
     if "`" in text:
         text = _ROLE.sub(lambda match: f"`{match[1] or match[2]}`", text)
         text = _RST_LINK.sub(r"\1", text)
@@ -98,7 +99,11 @@ def _told(text: str) -> float:
         plain = "\n".join(line for line in text.splitlines() if not _DIRECTIVE.match(line))
     else:
         plain = text
-    plain = _SUBSTITUTION.sub("", _IMAGE.sub("", plain)) if "|" in plain or "!" in plain else plain
+    plain = (
+        _SUBSTITUTION.sub("", _EMPTY.sub("", _IMAGE.sub("", plain)))
+        if "|" in plain or "!" in plain
+        else plain
+    )
     if "[" in plain:
         links = _LINK.findall(plain)
         rest = _LINK.sub("", plain)

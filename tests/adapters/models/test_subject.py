@@ -234,6 +234,7 @@ def test_present_statements_come_before_former_ones() -> None:
     "furniture",
     [
         "[![skerrytool licence](https://example.org/l.svg)](https://example.org/licence)",
+        "[![skerrytool licence status][badge]][licence] [![other][more]][status]",
         ".. image:: https://example.org/skerrytool-licence.svg\n   :alt: skerrytool licence",
         "[Licence](#licence) [Skerrytool](#skerrytool) [Terms](#terms)",
     ],
