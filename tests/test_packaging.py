@@ -91,6 +91,13 @@ def test_every_tracked_file_of_a_room_is_in_the_wheel(wheel: Path) -> None:
     assert {f"{room}/py.typed" for room in ROOMS} <= present
 
 
+def test_what_older_pips_lose_on_the_way_is_declared_directly(installed: Path) -> None:
+    """pip 23.2 does not see that justext's `lxml[html_clean]` is lxml's `html-clean`."""
+    (own,) = distributions(path=[str(installed)])
+
+    assert any(line.startswith("lxml-html-clean") for line in own.requires or ())
+
+
 def test_importing_the_rooms_has_no_side_effects(installed: Path, tmp_path: Path) -> None:
     home, cwd = tmp_path / "home", tmp_path / "cwd"
     home.mkdir()
@@ -112,6 +119,21 @@ def test_importing_the_rooms_has_no_side_effects(installed: Path, tmp_path: Path
     assert {"prefect", "duckdb", "httpx", "pydantic"}.isdisjoint(modules)
     assert done.stderr == ""
     assert [*home.iterdir(), *cwd.iterdir()] == []
+
+
+def test_importing_the_library_tells_nobody_and_writes_nothing(
+    installed: Path, tmp_path: Path
+) -> None:
+    program = "import sys, flows.runs, flows.answering; sys.exit('prefect' in sys.modules)"
+
+    done = run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(installed), "HOME": str(tmp_path), "DO_NOT_TRACK": ""},
+    )
+
+    assert done.stdout + done.stderr == ""
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_console_script_is_the_command_line(installed: Path, tmp_path: Path) -> None:
