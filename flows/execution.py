@@ -13,7 +13,7 @@ from typing import Literal
 import anyio
 
 from flows.answering import WaitingForPerson
-from flows.step import CancelRequested, Driver, Turn, driving, is_the_machines
+from flows.step import CancelRequested, Driver, StopAsked, Turn, driving, is_the_machines
 from flows.wiring import Desk, Tools
 from state.errors import Conflict, CorruptLedger, Fenced, IntegrityError, NotFound
 from state.events import Event, Holder, draft
@@ -34,9 +34,14 @@ FAILED = "WORKFLOW_EXECUTION_ERROR"
 
 @dataclass(slots=True)
 class Ending:
-    """How an execution ended; `error` is what ended it, if anything did."""
+    """How an execution ended; `error` is what ended it, if anything did.
 
-    status: Literal["running", "waiting", "interrupted", "cancelled", "failed"] = "running"
+    A `stopped` one was left there as asked; the ledger calls it interrupted, as it can be resumed.
+    """
+
+    status: Literal["running", "waiting", "stopped", "interrupted", "cancelled", "failed"] = (
+        "running"
+    )
     error: BaseException | None = None
 
 
@@ -44,9 +49,9 @@ class Ending:
 async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending]]:
     """Hold the lease of `run_id` for the block and record how the block ended.
 
-    Waiting for a person and a wanted end are swallowed and said in `Ending`; every other error is
-    recorded and raised on. Raises `LeaseHeld` when another process executes the run, and
-    `RejectedError` when it has ended.
+    Waiting for a person, a wanted stop and a wanted end are swallowed and said in `Ending`; every
+    other error is recorded and raised on. Raises `LeaseHeld` when another process executes the run,
+    and `RejectedError` when it has ended.
     """
     with await anyio.to_thread.run_sync(desk.ledger.lease, run_id, _command()):
         driver = await _begin(run_id, desk)
@@ -58,7 +63,7 @@ async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending
                 with anyio.CancelScope(shield=True):
                     ending.error = error
                     await _end(driver, ending, error)
-                if ending.status not in ("waiting", "cancelled"):
+                if ending.status not in ("waiting", "stopped", "cancelled"):
                     raise
 
 
@@ -133,7 +138,7 @@ async def _end(driver: Driver, ending: Ending, error: BaseException) -> None:
             ending.status = "cancelled"
             event: Event = RunCancelled(reason=error.message[:4000])
         case _ if is_resumable(error):
-            ending.status = "interrupted"
+            ending.status = "stopped" if isinstance(error, StopAsked) else "interrupted"
             event = RunInterrupted(code=INTERRUPTED, reason=_why(error))
         case _:
             ending.status = "failed"

@@ -1,12 +1,14 @@
 """The plan review at a terminal: shows the plan and asks until a person has decided.
 
-Nothing but an explicit answer decides: an empty line, a wrong word and a wrong file ask again.
-Meanwhile an answer from another process is noticed.
+Nothing but an explicit answer decides: an empty line, a wrong word and a wrong file ask again, and
+what was typed before the question was there is no answer. Meanwhile an answer from another process
+is noticed.
 """
 
 import json
 import os
 import sys
+import termios
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -21,7 +23,7 @@ from flows.answering import (
     wait_for_answer,
 )
 from flows.progress import Progress
-from flows.terminal import clean, talk
+from flows.terminal import clean, is_terminal, talk
 from flows.wiring import Desk
 from state.errors import Refused
 from state.projection import Run
@@ -138,6 +140,7 @@ class PlanPrompt:
 
         Raises `WaitingForPerson` at the end of input.
         """
+        _forget_typed()
         sys.stderr.write(clean(question))
         sys.stderr.flush()
         lines: list[bytes] = []
@@ -163,6 +166,12 @@ class PlanPrompt:
             sys.stderr.write("\n")
             raise WaitingForPerson(f"run {run_id!r} waits for a review of its plan ({interaction})")
         return lines[0].decode(errors="replace").rstrip("\r\n")
+
+
+def _forget_typed() -> None:
+    """Drop what was typed ahead at the terminal: it was meant for something else."""
+    if is_terminal(sys.stdin):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def plan_json(run: Run) -> str:

@@ -15,6 +15,7 @@ Each step is durable (`flows.step`): run again, the flow takes what had settled 
 """
 
 from dataclasses import replace
+from typing import TypeVar, cast
 
 from prefect import flow
 from prefect.client.schemas.objects import State
@@ -26,7 +27,7 @@ from flows.execution import Ending, open_tools, take_up
 from flows.knowledge import Knowledge, nothing_known
 from flows.review import ask_person, plan_of_answer
 from flows.rounds import research_round
-from flows.step import Driver, Held, Turn, executing
+from flows.step import Driver, Held, StopAsked, Turn, executing
 from flows.stopping import decide_stop
 from flows.wiring import Tools, open_desk
 from flows.writing import check_claims, outline_report, publish_report, seal_report, write_sections
@@ -37,6 +38,8 @@ from state.values.claims import AnswerStatus
 from state.values.money import Usage
 from state.values.plan import Plan
 from tasks.plan import plan as plan_task
+
+T = TypeVar("T")
 
 
 @flow(name="research", flow_run_name="research {run_id}", persist_result=False)
@@ -52,8 +55,8 @@ async def research(run_id: str) -> State[str]:
             if plan.clarification:
                 await ask_back(driver)
             else:
-                knowledge = await knowledge_base(run_id, Held((plan, tools)))
-                await report_writing(run_id, Held((knowledge, tools)))
+                knowledge = going_on(await knowledge_base(run_id, Held((plan, tools))))
+                going_on(await report_writing(run_id, Held((knowledge, tools))))
         finally:
             await tools.converter.aclose()
     return shown_to_prefect(driver.run, ending)
@@ -133,17 +136,22 @@ async def ask_back(driver: Driver) -> None:
     persist_result=False,
     validate_parameters=False,
 )
-async def knowledge_base(run_id: str, held: Held[tuple[Plan, Tools]]) -> Knowledge:
+async def knowledge_base(
+    run_id: str, held: Held[tuple[Plan, Tools]]
+) -> Knowledge | State[StopAsked]:
     """Research in rounds until the subquestions are covered or a limit is reached."""
     driver, (plan, tools) = executing(run_id), held.value
-    async with driver.stage("knowledge_base"):
-        knowledge = Knowledge(plan, assessment=nothing_known(plan))
-        while (stop := await decide_stop(driver, knowledge, tools)) is None:
-            knowledge = await research_round(driver, knowledge, tools)
-            driver.stop_here("round")
-        if not knowledge.source_ids:  # not one round was possible: say so, in a whole report
-            inventory = await archive_inventory(driver, Turn("knowledge_base"), tools)
-            knowledge = replace(knowledge, inventory=inventory)
+    try:
+        async with driver.stage("knowledge_base"):
+            knowledge = Knowledge(plan, assessment=nothing_known(plan))
+            while (stop := await decide_stop(driver, knowledge, tools)) is None:
+                knowledge = await research_round(driver, knowledge, tools)
+                driver.stop_here("round")
+            if not knowledge.source_ids:  # not one round was possible: say so, in a whole report
+                inventory = await archive_inventory(driver, Turn("knowledge_base"), tools)
+                knowledge = replace(knowledge, inventory=inventory)
+    except StopAsked as stopped:
+        return left_as_asked(stopped)
     return knowledge.stopped(stop)
 
 
@@ -153,7 +161,9 @@ async def knowledge_base(run_id: str, held: Held[tuple[Plan, Tools]]) -> Knowled
     persist_result=False,
     validate_parameters=False,
 )
-async def report_writing(run_id: str, held: Held[tuple[Knowledge, Tools]]) -> None:
+async def report_writing(
+    run_id: str, held: Held[tuple[Knowledge, Tools]]
+) -> State[StopAsked] | None:
     """Write, check, seal and publish the report, from the archive only."""
     driver, (knowledge, tools) = executing(run_id), held.value
     async with driver.stage("report_writing"):
@@ -161,14 +171,33 @@ async def report_writing(run_id: str, held: Held[tuple[Knowledge, Tools]]) -> No
         drafts = await write_sections(driver, knowledge, outline, tools)
         checks = await check_claims(driver, knowledge, drafts, tools)
         report = await seal_report(driver, knowledge, drafts, checks, tools)
-    driver.stop_here("report")
+    try:
+        driver.stop_here("report")
+    except StopAsked as stopped:
+        return left_as_asked(stopped)
     await publish_report(driver, report)
+    return None
+
+
+def left_as_asked(stopped: StopAsked) -> State[StopAsked]:
+    """Return the state of a flow that was left where somebody wanted it: nothing went wrong."""
+    return Completed(name="Stopped", message=stopped.message, data=stopped)
+
+
+def going_on(came_to: T | State[StopAsked]) -> T:
+    """Return what a stage came to; raises `StopAsked` when the run was to be left within it."""
+    # Prefect gives a state's data for the state.
+    if isinstance(came_to, StopAsked):
+        raise came_to
+    return cast(T, came_to)
 
 
 def shown_to_prefect(run: Run, ending: Ending) -> State[str]:
     """Return the state that shows in Prefect how this execution of the run ended."""
     if ending.status == "waiting":
         return Completed(name="Waiting", message="waits for a person to review its plan")
+    if ending.status == "stopped":
+        return Completed(name="Stopped", message=f"{run.reason}; it can be resumed")
     if ending.status == "cancelled":
         return Cancelled(message=run.reason)
     return Completed(message=f"{run.answer_status}: {run.stop_reason}")

@@ -7,6 +7,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,6 +145,51 @@ def test_a_reader_that_goes_away_breaks_nothing(assay: CommandLine) -> None:
     assert assay.look("show", "pipe", "--json").json["status"] == "completed"
 
 
+STATES = """
+import json, sys
+from prefect.client.orchestration import get_client
+with get_client(sync_client=True) as client:
+    runs = client.read_flow_runs()
+print(json.dumps({run.name: [run.state.type.value, run.state.name] for run in runs}))
+"""
+
+
+def states_in_prefect(assay: CommandLine) -> dict[str, list[str]]:
+    """Return the type and the name of every flow run's state, as Prefect's pages show them."""
+    found = assay.look("doctor", "--ui", "--json").json
+    address = {
+        "PREFECT_API_URL": f"{found['address']}/api",
+        "PREFECT_API_AUTH_STRING": found["login"],
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", STATES],
+        env=assay.environment(address),
+        capture_output=True,
+        check=True,
+    )
+    states: dict[str, list[str]] = json.loads(ran.stdout)
+    return states
+
+
+@pytest.mark.parametrize(
+    ("point", "inner"),
+    [("plan", None), ("round", "knowledge base of {}"), ("report", "report of {}")],
+)
+def test_a_stop_that_was_asked_for_is_no_failure_in_prefect(
+    assay: CommandLine, point: str, inner: str | None
+) -> None:
+    run_id = f"calm-{point}"
+    stopped = assay.research("--run-id", run_id, "--stop-after", point, "--json", "-q")
+    states = states_in_prefect(assay)
+
+    assert stopped.code == 4
+    assert stopped.json["reason"] == f"stopped after the {point}, as asked"
+    assert states[f"research {run_id}"] == ["COMPLETED", "Stopped"]
+    if inner:
+        assert states[inner.format(run_id)] == ["COMPLETED", "Stopped"]
+    assert assay.run("resume", run_id, "-q").code == 0
+
+
 def test_stop_after_leaves_the_run_there(assay: CommandLine) -> None:
     stopped = assay.research("--run-id", "stop", "--stop-after", "plan", "--json", "-q")
 
@@ -269,6 +315,28 @@ def test_at_a_terminal_nothing_but_an_answer_decides(assay: CommandLine) -> None
     assert still["status"] == "waiting"
     shown = assay.look("show", "tty", "--json").json
     assert [review["action"] for review in shown["reviews"]] == ["approve"]
+
+
+def test_what_is_typed_before_the_plan_is_shown_approves_nothing(assay: CommandLine) -> None:
+    asked = "[c]ancel > "
+    research = ("research", QUESTION, "-s", str(assay.notes), "--run-id", "ahead", "--review")
+
+    for command in (research, ("resume", "ahead")):
+        terminal = Terminal(assay, *command)
+        terminal.type("a\na\na")
+        terminal.until("Plan 1:")
+        terminal.until(asked)
+        terminal.type("\n")
+        terminal.until("nothing is decided until then")
+        terminal.until(asked)
+        assert assay.look("show", "ahead", "--json").json["status"] == "waiting"
+        terminal.type("r\na\n")
+        terminal.until("What should change? > ")
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.until("assay review ahead")
+        assert terminal.close() == 130
+
+    assert assay.look("show", "ahead", "--json").json["reviews"][0]["action"] is None
 
 
 def test_at_a_terminal_an_answer_from_elsewhere_is_noticed(assay: CommandLine) -> None:
@@ -469,7 +537,6 @@ def test_forgetting_an_artifact_by_its_hash_concerns_every_run(own: CommandLine,
 
 
 def test_a_live_run_is_not_forgotten(own: CommandLine) -> None:
-    own.look("backup", "x")
     ran = own.look("forget", "asks", "--reason", "x", "--yes")
 
     assert ran.code == 2
