@@ -13,6 +13,7 @@ import anyio
 from flows.settings import Settings
 from flows.wiring import local_converter, make_desk
 from state.durable import refuse_unsuitable
+from state.errors import NotFound
 from state.policy import Policy
 from state.values.errors import AssayError
 
@@ -98,18 +99,44 @@ def _free_space(settings: Settings) -> str:
 
 
 def _server(settings: Settings) -> str:
-    from flows.engine import user_api_url
     from flows.server import server_status
+    from flows.users_server import require_users_server
 
-    if url := user_api_url():
-        return f"PREFECT_API_URL: {url}"
+    if url := require_users_server():
+        return f"{url} answers (PREFECT_API_URL)"
     if not (settings.home / "prefect").is_dir():
         return "down; the first run starts it"
     status = server_status(settings.home)
     if status.server is None:
         return "down; a run starts it"
     used = ", in use" if status.used else ""
-    return f"{status.state}, process {status.server.pid}, {status.server.url}{used}"
+    return (
+        f"{status.state}, process {status.server.pid}{used}; open {_page(status.server.url)}; "
+        "'assay doctor --ui' shows the login"
+    )
+
+
+def login(settings: Settings) -> dict[str, str]:
+    """Return the `address` of Prefect's pages for a browser, and the `login` that they ask for.
+
+    The login is a secret: show it to nobody who did not ask for it. It is empty for a server of
+    the user's own. Raises `NotFound` when no server runs.
+    """
+    from flows.server import server_status
+    from flows.users_server import require_users_server
+
+    if url := require_users_server():
+        return {"address": _page(url), "login": ""}
+    there = (settings.home / "prefect").is_dir()
+    server = server_status(settings.home).server if there else None
+    if server is None:
+        raise NotFound("no Prefect server runs; 'assay research' and 'assay resume' start it")
+    return {"address": _page(server.url), "login": server.auth_string}
+
+
+def _page(url: str) -> str:
+    """Return the address of the pages that belong to the API at `url`."""
+    return url.removesuffix("/api")
 
 
 def _readers(settings: Settings) -> str:

@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from flows import engine
 from flows.server import PendingServer, Server, start_server
 from flows.settings import Settings
+from flows.users_server import require_users_server
 
 
 class EngineSession:
@@ -66,11 +67,11 @@ def engine_for(settings: Settings) -> Iterator[EngineSession]:
     """Start or find the Prefect server, keep it for the block, and send all records at its end.
 
     PREFECT_API_URL wins when the user has set it. Raises `TransientError` when a server of our own
-    cannot be started.
+    cannot be started or the user's does not answer, and `InvalidRequest` when theirs is none.
     """
     with ExitStack() as stack:
         pending: PendingServer | None = None
-        if engine.user_api_url() is None:
+        if require_users_server() is None:
             pending = start_server(settings.home, idle_minutes=settings.server_idle_minutes)
             stack.callback(pending.release)
         stack.callback(engine.flush)

@@ -155,8 +155,10 @@ def retry(
     """
     from flows.runs import retry as queue_retry
     from flows.terminal import talk
+    from flows.users_server import require_users_server
 
     opened = desk_with(run_id)
+    require_users_server()
     run = queue_retry(opened, run_id)
     refuse_held(opened, run.run_id)
     talk(f"assay: run {run.run_id} goes on from {run_id}")
@@ -244,10 +246,12 @@ def _research(request: "ResearchRequest", manner: _Manner) -> None:
     from flows.preparation import Indexing, require_documents
     from flows.recovery import mark_interrupted
     from flows.runs import execute, submit
+    from flows.users_server import require_users_server
     from flows.wiring import make_desk
 
     found = settings()
     if not found.home.is_dir():
+        require_users_server()
         anyio.run(require_documents, found, request.sources)
     opened = make_desk(found)
     if opened.ledger.exists(request.id):

@@ -72,18 +72,28 @@ def _print(audit: "Audit") -> None:
     )
 
 
-def doctor(*, json: Json = False) -> None:
+def doctor(
+    *,
+    ui: Annotated[
+        bool, typer.Option("--ui", help="Show the address of Prefect's pages, and the login.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Look whether everything Assay needs is there.
 
-    Changes nothing. Ends with exit code 1 when something has to be mended.
+    Changes nothing. Ends with exit code 1 when something has to be mended. With --ui it only says
+    how to watch runs in a browser; the login is a secret.
 
     Example: assay doctor
     """
     from dataclasses import asdict
 
-    from flows.doctor import examine
+    from flows.doctor import examine, login
     from flows.terminal import out, out_json
 
+    if ui:
+        _show_login(login(settings()), json=json)
+        return
     checks = examine(settings())
     if json:
         out_json([asdict(check) for check in checks])
@@ -93,3 +103,12 @@ def doctor(*, json: Json = False) -> None:
             out(f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.detail}")
     if not all(check.ok for check in checks):
         raise typer.Exit(FAILED)
+
+
+def _show_login(found: dict[str, str], *, json: bool) -> None:
+    from flows.terminal import out_facts, out_json
+
+    if json:
+        out_json(found)
+    else:
+        out_facts({"open": found["address"], "log in with": found["login"]})
