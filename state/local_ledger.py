@@ -5,7 +5,8 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic
 
@@ -143,10 +144,7 @@ class LocalLedger(Generic[S]):
         try:
             if not lock.acquire(timeout=0):
                 raise StorageError("the ledger is being rebuilt by another process; wait for it")
-            new = self._fresh_path("rebuilt")
-            with self._duck.writing(new) as connection:
-                report = ingest(connection, self.home)
-            with self._duck.gate(shared=False):
+            with self._fresh_file("rebuilt") as (new, report), self._duck.gate(shared=False):
                 self._put(new)
             return report
         finally:
@@ -223,18 +221,29 @@ class LocalLedger(Generic[S]):
 
     def _make_file(self) -> SyncReport:
         """Make the file beside its place, so that a crash leaves none that is half made."""
-        new = self._fresh_path("first")
-        with self._duck.writing(new) as connection:
-            report = ingest(connection, self.home)
-        self._put(new)
+        with self._fresh_file("first") as (new, report):
+            self._put(new)
         return report
 
-    def _fresh_path(self, name: str) -> Path:
-        """Return where to make a new file; callers hold the lock under which this name is used."""
+    @contextmanager
+    def _fresh_file(self, name: str) -> Iterator[tuple[Path, SyncReport]]:
+        """Give a new file with all events in it; what the block leaves of it is removed.
+
+        Callers hold the lock under which this name is used.
+        """
+        new = self.home / f"ledger.{name}.duckdb"
+        self._remove(new)
+        try:
+            with self._duck.writing(new) as connection:
+                report = ingest(connection, self.home)
+            yield new, report
+        finally:
+            self._remove(new)
+
+    def _remove(self, unfinished: Path) -> None:
         with explained(self.home):
-            for old in self.home.glob(f"ledger.{name}.duckdb*"):
-                old.unlink()
-        return self.home / f"ledger.{name}.duckdb"
+            for left in self.home.glob(f"{unfinished.name}*"):
+                left.unlink()
 
     def _put(self, new: Path) -> None:
         with explained(self._duck.path):
