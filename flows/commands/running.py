@@ -318,8 +318,8 @@ def _carry(
             raise
         talk(f"assay: {error.message}")
     except Exception as error:
-        # Of the engine, say: the run knows how it ended, unless that is not resumable.
-        if existing_run(opened, run_id).status not in ("queued", "interrupted"):
+        # Of the engine, say, whose server went away: what the run recorded is what it came to.
+        if existing_run(opened, run_id).status == "running":
             raise
         unexpected(error)
     return None

@@ -11,9 +11,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from flows import runs
+from flows.commands import running
+from flows.settings import Settings
+from flows.wiring import make_desk
 from tests.flows.command_line import NOTES, PROGRAM, QUESTION, CommandLine
 
 pytestmark = pytest.mark.xdist_group("command line")
@@ -230,7 +235,7 @@ def test_a_review_from_another_process(assay: CommandLine) -> None:
     bad.write_text("{")
     assert assay.look("review", "review", "replace", "--plan", str(bad)).code == 2
     plan = assay.notes.parent / "plan.json"
-    plan.write_text(json.dumps({**shown["plan"], "goal": "Another goal"}))
+    plan.write_text(json.dumps({**shown, "plan": {**shown["plan"], "goal": "Another goal"}}))
 
     answered = assay.look("review", "review", "replace", "--plan", str(plan))
     second = assay.look("review", "review", "approve", "--json")
@@ -412,6 +417,21 @@ def own(assay: CommandLine, done: str, tmp_path: Path) -> CommandLine:
     return CommandLine(copy, assay.notes)
 
 
+def test_a_server_that_goes_away_after_the_end_takes_no_report_away(
+    assay: CommandLine, done: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise ConnectionError("All connection attempts failed")
+
+    monkeypatch.setattr(runs, "execute", gone)
+    desk = make_desk(Settings(home=assay.home))
+    engine = SimpleNamespace(load=lambda: None, ready=lambda: None)
+    progress = SimpleNamespace(note=lambda _: None)
+
+    assert running._carry(desk, done, engine, progress) is None  # type: ignore[arg-type]
+    assert runs.read_result(desk, done).status == "completed"
+
+
 NO_TEXT = os.fsdecode(b"x\xff")
 
 
@@ -516,9 +536,16 @@ def test_forget_deletes_what_no_other_run_needs(own: CommandLine, done: str) -> 
     assert not (own.home / "reports" / done).exists()
     verified = own.look("verify", done)
     assert verified.code == 0
-    assert "withheld" in verified.out
-    assert own.look("verify", "other").code == 0
-    assert own.look("show", done).code == 0
+    bodies = f"{forgotten['withheld']} bodies of the archive withheld"
+    assert f"{bodies}, {forgotten['deleted']} of them deleted (asked for)" in verified.out
+    assert verified.out.startswith(f"{done}: withheld: ")
+    assert verified.err == ""
+    assert own.look("verify", "other").out.startswith("other: verified: ")
+    assert own.look("verify", "asks").out.startswith("asks: nothing to verify: ")
+    shown = own.look("show", done)
+    assert f"{forgotten['withheld']} bodies of the archive: asked for" in shown.out
+    assert "WITHHELD asked for" in shown.out
+    assert "report.md" not in shown.out
     assert "asked for" in own.run("resume", done).err
     assert own.look("ledger", "verify").code == 0
 
