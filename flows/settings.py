@@ -44,4 +44,6 @@ def load_settings() -> Settings:
             f"cannot tell where to keep data ({error}); set ASSAY_HOME to the path of a folder"
         ) from error
     refuse_unspellable(home)
+    if home.exists() and not home.is_dir():
+        raise InvalidRequest(f"{home} is no folder; set ASSAY_HOME to the path of a folder")
     return settings.model_copy(update={"home": home})

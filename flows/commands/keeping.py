@@ -25,7 +25,8 @@ def forget(
 ) -> None:
     """Delete the bytes of a run or an artifact for good.
 
-    Its events stay and say that it was done. Bytes that another run needs are kept.
+    Its events stay and say that it was done: the question and the plan remain in the ledger.
+    Bytes that another run needs are kept, and so are quotes that were printed or copied elsewhere.
     'assay verify' then says withheld.
 
     Example: assay forget 20260102-101500-a1b2 --reason "asked for by the author"
@@ -33,7 +34,7 @@ def forget(
     from dataclasses import asdict
 
     from flows.keeping import forget as forget_bytes
-    from flows.terminal import is_terminal, one_line, out, out_json
+    from flows.terminal import counted, is_terminal, one_line, out, out_json
     from state.values.errors import InvalidRequest
 
     opened = needed_desk()
@@ -45,7 +46,8 @@ def forget(
     if json:
         out_json(asdict(done))
         return
-    out(f"{done.withheld} bodies withheld, {done.deleted} deleted")
+    bodies = counted(done.withheld, "body", "bodies")
+    out(f"{bodies} of the archive withheld, {done.deleted} of them deleted")
     if done.kept:
         out(f"{done.kept} are needed by other runs and were kept")
     if done.left:
@@ -90,7 +92,8 @@ def backup(
 ) -> None:
     """Copy everything to PATH and verify the copy.
 
-    Runs may go on meanwhile. To use the copy, point ASSAY_HOME at it.
+    Runs may go on meanwhile. To use the copy, point ASSAY_HOME at it; unpack a .tar first, and
+    point at the folder it was unpacked to.
 
     Example: assay backup /media/disk/assay.tar
     """
@@ -147,11 +150,15 @@ def set_(
     principal: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only these may research; repeatable.")
     ] = None,
+    everybody: Annotated[
+        bool, typer.Option("--everybody", help="Everybody who can write the data folder may.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Write the policy.
 
-    It counts at once, for runs under way, too.
+    It counts at once, for runs under way, too. --everybody names nobody any more; it does not
+    switch research on.
 
     Example: assay policy set --enable --principal ada --principal bob
     """
@@ -161,8 +168,12 @@ def set_(
     from state.durable import create_private_folder
     from state.values.errors import InvalidRequest
 
-    if enable is None and not principal:
-        raise InvalidRequest("say what to set: --enable, --disable, or --principal NAME")
+    if enable is None and not principal and not everybody:
+        raise InvalidRequest(
+            "say what to set: --enable, --disable, --principal NAME, or --everybody"
+        )
+    if principal and everybody:
+        raise InvalidRequest("choose --principal or --everybody, not both")
     for name in principal or []:
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
             raise InvalidRequest(f"{name!r} is no principal: 1 to 80 of A–Z a–z 0–9 _ -")
@@ -170,6 +181,8 @@ def set_(
     written = policy.read()
     if enable is not None:
         written = replace(written, enabled=enable)
+    if everybody:
+        written = replace(written, principals=())
     if principal:
         written = replace(written, principals=tuple(dict.fromkeys(principal)))
     create_private_folder(settings().home)

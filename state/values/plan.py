@@ -100,11 +100,12 @@ def has_words(text: str) -> bool:
 def parse_plan(text: str) -> Plan:
     """Return the plan that JSON `text` spells: {goal, subquestions: [{id, question, query}]}.
 
-    Raises `InvalidRequest` saying where the text is wrong. A missing id or query is filled in:
-    `q1`, `q2`, … and the question's first 100 characters.
+    The same under the key `plan` of a larger object, as `assay review RUN --json` writes it, is a
+    plan as well. Raises `InvalidRequest` saying where the text is wrong. A missing id or query is
+    filled in: `q1`, `q2`, … and the question's first 100 characters.
     """
     try:
-        plan = _plan_of(json.loads(text))
+        plan = _plan_of(_unwrapped(json.loads(text)))
         check_plan(plan)
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidRequest(
@@ -114,6 +115,11 @@ def parse_plan(text: str) -> Plan:
     except RejectedError as error:
         raise InvalidRequest(error.message) from error
     return plan
+
+
+def _unwrapped(value: object) -> object:
+    wrapped = isinstance(value, dict) and "plan" in value and "goal" not in value
+    return value["plan"] if wrapped else value  # type: ignore[index]  # wrapped: it is a dict
 
 
 def _plan_of(value: object) -> Plan:

@@ -229,6 +229,9 @@ def test_the_policy_is_written_shown_and_revoked(assay_home: Path) -> None:
     assert "ada, bob" in invoke("policy", "show")[1]
     assert "principals: ada" in invoke("policy", "revoke", "--principal", "bob")[1]
     assert "research is off" in invoke("policy", "revoke", "--principal", "ada")[1]
+    assert invoke("policy", "set", "--everybody", "--principal", "ada")[0] == 2
+    assert "principals: everybody" in invoke("policy", "set", "--everybody")[1]
+    assert "research is off" in invoke("policy", "show")[1]
     assert "research is on" in invoke("policy", "set", "--enable")[1]
     assert assay_home.stat().st_mode & 0o077 == 0
 
@@ -240,6 +243,17 @@ def test_the_choices_are_those_of_a_request() -> None:
     assert get_args(running.Scope) == get_args(request.Scope)
     assert get_args(running.Kind) == get_args(request.ResearchType)
     assert get_args(running.Profile) == tuple(PROFILES)
+
+
+@pytest.mark.parametrize("command", [["runs"], ["doctor"], ["down"], ["policy", "show"]], ids=str)
+def test_a_file_is_no_data_folder(assay_home: Path, command: list[str]) -> None:
+    assay_home.write_text("mine")
+
+    code, _, err = invoke(*command)
+
+    assert code == 2
+    assert "ASSAY_HOME" in err
+    assert assay_home.read_text() == "mine"
 
 
 def test_a_folder_without_runs_stays_as_it_is(assay_home: Path) -> None:

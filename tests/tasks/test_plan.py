@@ -54,9 +54,11 @@ def test_a_clarification_alone_is_a_plan() -> None:
 
 
 def test_a_written_plan_gets_the_ids_and_queries_it_lacks() -> None:
-    plan = parse_plan('{"goal": "g", "subquestions": [{"question": "How many?"}]}')
+    bare = '{"goal": "g", "subquestions": [{"question": "How many?"}]}'
+    plan = parse_plan(bare)
 
     assert plan == Plan("g", (Subquestion("q1", "How many?", "How many?"),))
+    assert parse_plan(f'{{"run_id": "r1", "plan": {bare}}}') == plan
 
 
 @pytest.mark.parametrize(
