@@ -35,7 +35,11 @@ class Finding:
 
 @dataclass(slots=True)
 class Audit:
-    """The outcome of walking one run's chain. `ok` when nothing failed; withheld is no failure."""
+    """The outcome of walking one run's chain. `ok` when nothing failed; withheld is no failure.
+
+    `withheld` counts the bodies of the archive that were forgotten for the run, as `forget` does,
+    and `deleted` those of them that are gone, since no other run needs them.
+    """
 
     run_id: str
     citations: int = 0
@@ -43,6 +47,8 @@ class Audit:
     sources: int = 0
     sources_rederived: int = 0
     withheld: int = 0
+    deleted: int = 0
+    withheld_because: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -51,9 +57,19 @@ class Audit:
         """Tell whether everything that can be checked checks out."""
         return not self.findings
 
+    @property
+    def outcome(self) -> str:
+        """Return the outcome in words; it is `verified` only when something was."""
+        if not self.ok:
+            return "NOT verified"
+        if self.deleted and not self.citations_verified:
+            return "withheld"
+        checked = self.citations_verified or self.sources_rederived
+        return "verified" if checked else "nothing to verify"
+
     def as_json(self) -> dict[str, Any]:
         """Return the audit for programs."""
-        return {**asdict(self), "ok": self.ok}
+        return {**asdict(self), "ok": self.ok, "outcome": self.outcome}
 
 
 async def audit_run(desk: Desk, run_id: str) -> Audit:
@@ -62,7 +78,12 @@ async def audit_run(desk: Desk, run_id: str) -> Audit:
     Raises `NotFound` for a run there is not, `CorruptLedger` when its journal does not check out.
     """
     run = await anyio.to_thread.run_sync(desk.ledger.project, run_id)
-    audit = Audit(run_id, withheld=sum(not desk.artifacts.has(each) for each in run.withheld))
+    audit = Audit(
+        run_id,
+        withheld=len(run.withheld),
+        deleted=sum(not desk.artifacts.has(each) for each in run.withheld),
+        withheld_because=list(dict.fromkeys(run.withheld.values())),
+    )
     if run.research is None:
         return audit
     texts = await _check_sources(audit, desk, run, run.research)
@@ -154,9 +175,7 @@ def _body(audit: Audit, artifacts: Artifacts, run: Run, address: str, about: str
     try:
         return artifacts.get(address)
     except AssayError as error:
-        if address in run.withheld:
-            audit.remarks.append(f"{about}: withheld ({run.withheld[address]})")
-        else:
+        if address not in run.withheld:
             audit.findings.append(Finding(about, error.message))
         return None
 

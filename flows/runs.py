@@ -50,7 +50,8 @@ class RunResult:
     """What a run came to. `coverage` is the share of subquestions covered, 0 to 1.
 
     `claims` and `citations` are those of the report, `report` maps file names to paths; all empty
-    before the report is sealed. `clarification` is the question that has to be put back, or ''.
+    before the report is sealed and after it was forgotten. `clarification` is the question that has
+    to be put back, or ''.
     """
 
     run_id: str
@@ -331,10 +332,13 @@ def read_result(desk: Desk, run_id: str) -> RunResult:
     report: dict[str, str] = {}
     if research and research.completed:
         for artifact in research.of_role(ArtifactRole.REPORT):
-            if artifact.name == "report.json" and artifact.content_hash not in run.withheld:
+            if artifact.content_hash in run.withheld:
+                continue
+            if artifact.name == "report.json":
                 content = json.loads(desk.artifacts.get(artifact.content_hash))["content"]
             report[artifact.name] = str(desk.reports / run_id / artifact.name)
-        report["manifest.json"] = str(desk.reports / run_id / "manifest.json")
+        if report:
+            report["manifest.json"] = str(desk.reports / run_id / "manifest.json")
     usage = asdict(run.spent)
     return RunResult(
         run_id=run_id,

@@ -1,6 +1,8 @@
 """What can be shown of a run, as plain values, from its projection and the archive alone."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from flows.runs import RunResult, read_result
@@ -51,10 +53,10 @@ def describe(desk: Desk, run: Run) -> Facts:
         "withheld": dict(run.withheld),
         "position": run.position,
         "head_hash": run.head_hash,
-        "report": result.report,
+        "report": {name: path for name, path in result.report.items() if Path(path).exists()},
     }
     if run.research is not None:
-        facts |= _research(run.research, result)
+        facts |= _research(run.research, result, run.withheld)
     return facts
 
 
@@ -98,7 +100,7 @@ def _reviews(run: Run) -> list[Facts]:
     ]
 
 
-def _research(research: Research, result: RunResult) -> Facts:
+def _research(research: Research, result: RunResult, withheld: Mapping[str, str]) -> Facts:
     request = research.started.request
     return {
         "scope": request.scope,
@@ -110,7 +112,7 @@ def _research(research: Research, result: RunResult) -> Facts:
         "subquestions": _rows(research),
         "conflicts": [conflict.difference for conflict in research.conflicts],
         "blockers": dict(research.blockers),
-        "sources": _sources(research),
+        "sources": _sources(research, withheld),
         "claims": result.claims,
         "citations": len(result.citations),
     }
@@ -138,7 +140,7 @@ def _rows(research: Research) -> list[Facts]:
     ]
 
 
-def _sources(research: Research) -> list[Facts]:
+def _sources(research: Research, withheld: Mapping[str, str]) -> list[Facts]:
     """Return what became of everything that was found: cited, quoted, read, skipped or left out."""
     cited = {
         research.evidence[id_].quote.source_id
@@ -157,6 +159,8 @@ def _sources(research: Research) -> list[Facts]:
             "artifact_id": source.artifact_id,
             "content_hash": source.content_hash,
             "size": source.size,
+            "reason": withheld.get(source.content_hash, ""),
+            "code": "WITHHELD" if source.content_hash in withheld else "",
         }
         for source in research.of_role(ArtifactRole.SOURCE)
     ]

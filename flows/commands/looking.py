@@ -113,6 +113,7 @@ def _print(facts: dict[str, Any]) -> None:
             "took": f"{facts['duration_s']:.1f} s",
             "used": ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in usage.items()),
             "steps": ", ".join(f"{n} {state}" for state, n in facts["steps"].items() if n),
+            "withheld": _withheld(facts["withheld"]),
             "report": facts["report"].get("report.md"),
         }
     )
@@ -120,6 +121,16 @@ def _print(facts: dict[str, Any]) -> None:
         if rows:
             out(f"\n{title}")
             out_rows(columns, rows)
+
+
+def _withheld(withheld: dict[str, str]) -> str:
+    """Return how many bodies of the archive were forgotten, and why."""
+    from flows.terminal import counted
+
+    if not withheld:
+        return ""
+    why = "; ".join(dict.fromkeys(withheld.values()))
+    return f"{counted(len(withheld), 'body', 'bodies')} of the archive: {why}"
 
 
 def _sections(

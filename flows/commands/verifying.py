@@ -58,18 +58,23 @@ def _audit(opened: "Desk", run_id: str) -> "Audit":
 
 
 def _print(audit: "Audit") -> None:
-    from flows.terminal import out, talk
+    from flows.terminal import counted, out, talk
 
     for finding in audit.findings:
         out(f"{audit.run_id}: FAILED {finding.about}: {finding.problem}")
     for remark in audit.remarks:
         talk(f"{audit.run_id}: {remark}")
-    withheld = f", {audit.withheld} withheld" if audit.withheld else ""
-    out(
-        f"{audit.run_id}: {'verified' if audit.ok else 'NOT verified'}: "
-        f"{audit.citations_verified} of {audit.citations} citations, "
-        f"{audit.sources_rederived} of {audit.sources} sources made again{withheld}"
-    )
+    parts = []
+    if audit.outcome != "withheld":
+        parts.append(f"{audit.citations_verified} of {counted(audit.citations, 'citation')}")
+    parts.append(f"{audit.sources_rederived} of {counted(audit.sources, 'source')} made again")
+    if audit.withheld:
+        bodies = counted(audit.withheld, "body", "bodies")
+        because = "; ".join(audit.withheld_because)
+        parts.append(
+            f"{bodies} of the archive withheld, {audit.deleted} of them deleted ({because})"
+        )
+    out(f"{audit.run_id}: {audit.outcome}: {', '.join(parts)}")
 
 
 def doctor(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from flows.audit import Audit, audit_run
+from flows.keeping import manifests
 from flows.runs import execute, principal, retry, submit
 from state.errors import IntegrityError, NotFound
 from state.events import draft
@@ -144,7 +145,7 @@ def test_bytes_that_were_withheld_are_no_failure(world: World) -> None:
     assert found.ok, found.findings
     assert found.withheld == 1
     assert (found.citations, found.citations_verified) == (3, 2)
-    assert any("their wish" in remark for remark in found.remarks)
+    assert found.withheld_because == ["their wish"]
 
 
 def test_a_published_report_that_was_changed_is_found(world: World) -> None:
@@ -336,3 +337,20 @@ def test_a_request_names_its_principal_in_a_form_policies_know(finished: World) 
     assert request.principal == principal()
     with pytest.raises(InvalidRequest):
         submit(finished.desk(), make_request(id="p 1", principal="x", question="Who?"))
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    ['{"run_id":"r1","last_position":1e999,"last_hash":"a"}', "[" * 100_000, "null", "\x00"],
+    ids=["infinite", "deep", "null", "binary"],
+)
+def test_a_manifest_that_makes_no_sense_says_nothing_of_the_ledger(
+    spoilt: str, finished: World
+) -> None:
+    path = finished.home / "reports/r1/manifest.json"
+    honest = path.read_text()
+    path.write_text(spoilt)
+
+    assert manifests(finished.desk()) == {}
+    path.write_text(honest)
+    assert manifests(finished.desk()).keys() == {"r1"}
