@@ -62,8 +62,10 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
     run = desk.ledger.project(run_id)
     _check_action(action, feedback, plan)
     who = by or user_name()
-    interaction = interaction_id or (run.reviews[-1].interaction_id if run.reviews else "")
-    if not interaction:
+    interaction = interaction_id
+    if interaction is None and run.reviews:
+        interaction = run.reviews[-1].interaction_id
+    if interaction is None:
         raise InteractionInvalid(
             f"run {run_id!r} is {run.status} and has asked nothing",
             reason="terminal" if run.is_terminal else "stale",

@@ -169,7 +169,7 @@ def manifests(desk: Desk) -> dict[str, tuple[int, str]]:
         try:
             said = json.loads(path.read_text())
             found[str(said["run_id"])] = (int(said["last_position"]), str(said["last_hash"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             continue  # `assay verify` of that run looks at its report
     return found
 

@@ -101,4 +101,5 @@ def _show(run: "Run", *, json: bool) -> None:
     command = f"assay review {run.run_id}"
     out(f"Request {live.interaction_id} waits for one of:")
     for answer in ("approve", "revise --feedback TEXT", "replace --plan FILE", "cancel"):
-        out(f"  {command} {answer}")
+        # Named, so that no other plan is decided on that came meanwhile.
+        out(f"  {command} {answer} --interaction {live.interaction_id}")

@@ -251,6 +251,13 @@ def test_an_answer_to_an_earlier_or_unknown_request_is_stale(
     assert world.desk().ledger.project("r1").live_review is not None
 
 
+def test_an_empty_name_of_a_request_approves_nothing(asking: World) -> None:
+    with pytest.raises(InteractionInvalid, match="no request ''"):
+        answer(asking, "approve", interaction_id="")
+
+    assert asking.desk().ledger.project("r1").live_review is not None
+
+
 def test_a_cancel_request_beats_a_later_answer(world: World, waiting: RunResult) -> None:
     cancel(world.desk(), "r1", "enough")
 
