@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
 
+from adapters.models.extractive.lexicon import CALENDAR
 from adapters.models.extractive.markup import visible
 from adapters.models.extractive.terms import fold, stem
 from adapters.models.extractive.units import ValueKind
@@ -31,6 +32,8 @@ _DIMENSIONS = {
     "tall": ValueKind.LENGTH, "high": ValueKind.LENGTH, "height": ValueKind.LENGTH,
     "far": ValueKind.LENGTH, "deep": ValueKind.LENGTH, "wide": ValueKind.LENGTH,
     "thick": ValueKind.LENGTH, "heavy": ValueKind.MASS, "weigh": ValueKind.MASS,
+    "warm": ValueKind.TEMPERATURE, "cool": ValueKind.TEMPERATURE, "thin": ValueKind.LENGTH,
+    "narrow": ValueKind.LENGTH, "shallow": ValueKind.LENGTH, "slow": ValueKind.SPEED,
     "fast": ValueKind.SPEED, "hot": ValueKind.TEMPERATURE, "cold": ValueKind.TEMPERATURE,
     "old": ValueKind.DURATION, "distance": ValueKind.LENGTH, "width": ValueKind.LENGTH,
     "weight": ValueKind.MASS, "speed": ValueKind.SPEED, "age": ValueKind.DURATION,
@@ -67,6 +70,7 @@ wie ?viele\b|wie oft\b|combien\b|cu[aá]nt[oa]s\b
 """,
     Expected.MEASURE: r"""
 how (?:tall|high|far|deep|wide|thick|heavy|fast|hot|cold|big|large|much|strong)\b
+how (?:warm|cool|loud|steep|thin|narrow|shallow|slow(?:ly)?|powerful|bright|quick(?:ly)?)\b
 what (?:is|was) the (?:height|width|depth|weight|speed|distance|temperature|size|length)\b
 (?:at )?what (?:height|width|depth|weight|speed|distance|temperature|size|length|capacity)\b
 wie (?:hoch|weit|tief|breit|schwer|schnell|viel|gro[sß])
@@ -163,11 +167,18 @@ _VERSION = re.compile(
     re.IGNORECASE,
 )
 _RATIO = re.compile(
-    r"\d\s?(?:x|×|times|-fold)\b|\d\s?%|\b(?:twice|half|orders? of magnitude)\b", re.IGNORECASE
+    r"\d\s?(?:x|×|times|-fold)\b|\d\s?%|\d\s?(?:rpm|hz|[kmg]hz|fps|[km]?bps|[kmgt]?bit/s|[kmgt]i?b/s)\b"
+    r"|\d\s(?:[a-z-]+\s){0,3}(?:per|an?|each|every|/)\s(?:milli)?(?:second|sec|minute|min|hour|day|week)\b|"
+    r"\d\s?[a-z]+/(?:s|sec|min|h|hr|hour|day)\b|\b(?:twice|half|orders? of magnitude)\b",
+    re.IGNORECASE,
 )
+_EXTENT = re.compile(r"\bhow long (?:is|are|was|were)\b(?!.*\w(?:ed|en)\W*\Z)", re.IGNORECASE)
+_LONG = re.compile(r"\b(?:long|length)\b", re.IGNORECASE)
 _SITE = re.compile(
     r"\b(?:in|at|on|near|under|inside|behind|beside|between|beneath|off|im|am|auf|bei|neben|unter|à|"
     r"dans|sur|en)\s+(?:the\s+|der\s+|dem\s+|la\s+|le\s+)?(?P<name>[^\W\d_]+)"
+    r"|\b(?:from|to|via|of|outside|opposite|past|aus|nach|von|de)\s+(?:(?:the|our|an?|der|dem|la|le)\s+)?"
+    r"(?P<source>[A-ZÀ-ÖØ-Þ][^\W\d_]+)"
 )
 _SITE_WORD = re.compile(
     r"\b(?:north|south|east|west|floor|room|building|street|road|island|harbou?r|bay|directory|folder|"
@@ -223,7 +234,8 @@ def holds_answer(
             timed = {ValueKind.DATE, ValueKind.CLOCK, ValueKind.DURATION} & kinds
             return bool(timed) or _OCCASION.search(quote) is not None
         case Expected.DURATION:
-            return ValueKind.DURATION in kinds
+            extent = _EXTENT.search(question) is not None and ValueKind.LENGTH in kinds
+            return ValueKind.DURATION in kinds or (extent and _LONG.search(quote) is not None)
         case Expected.MONEY:
             return ValueKind.MONEY in kinds
         case Expected.COUNT:
@@ -260,9 +272,10 @@ def _tells_place(quote: str, question: str) -> bool:
     if any(stem(match.group()) not in asked for match in _SITE_WORD.finditer(quote)):
         return True
     return any(
-        stem(match["name"]) not in asked and not match["name"].isdigit()
+        stem(name) not in asked and fold(name) not in CALENDAR
         for match in _SITE.finditer(quote)
-        if match["name"][0].isupper() or match.group().count(" ") > 1
+        if (name := match["name"] or match["source"])
+        and (name[0].isupper() or match.group().count(" ") > 1)
     )
 
 

@@ -9,7 +9,7 @@ from adapters.models.extractive.focus import Focus
 from adapters.models.extractive.gaps import tell_alone, tell_gap
 from adapters.models.extractive.names import next_query
 from adapters.models.extractive.needs import Need, need_of
-from adapters.models.extractive.pool import Candidate, candidates, held_candidates
+from adapters.models.extractive.pool import Candidate, candidates, held_candidates, overlaps
 from adapters.models.extractive.select import choose, reach
 from adapters.models.extractive.weigh import ANCHOR, Scored, Weigher
 from adapters.models.port import AssessInput, Assessment
@@ -93,9 +93,15 @@ def _with_both_sides(
         wanted = [side for side in (clash.first, clash.second) if side not in sides]
         if len(sides) + len(wanted) > limit or limit < 2:
             break
+        if any(overlaps(new.candidate, side.candidate) for new in wanted for side in sides):
+            continue  # told already, of the sentence alone
         sides.extend(wanted)
         told.append(clash)
-    rest = [item for item in kept if item not in sides][: max(0, limit - len(sides))]
+    rest = [
+        item
+        for item in kept
+        if not any(item is side or overlaps(item.candidate, side.candidate) for side in sides)
+    ][: max(0, limit - len(sides))]
     order = sorted([*sides, *rest], key=lambda item: item.order)
     return tuple(order), tuple(told)
 

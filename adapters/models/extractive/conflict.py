@@ -18,6 +18,7 @@ from adapters.models.extractive.lexicon import (
 )
 from adapters.models.extractive.needs import Need
 from adapters.models.extractive.negation import is_negated
+from adapters.models.extractive.numbered import names_apart
 from adapters.models.extractive.pool import Candidate, is_near_copy
 from adapters.models.extractive.terms import content, fold, is_capitalising, stem, stems
 from adapters.models.extractive.units import ValueKind
@@ -69,7 +70,7 @@ def _are_comparable(a: Candidate, b: Candidate, need: Need) -> bool:
         or b.text.endswith("?")
     ):
         return False
-    return _share_subject(a, b, need)
+    return not names_apart(a.text, b.text) and _share_subject(a, b, need)
 
 
 def _holds(whole: Candidate, part: Candidate) -> bool:

@@ -40,6 +40,17 @@ _BARE = re.compile(
     r"so|not|else))?\W*\Z",
     re.IGNORECASE,
 )
+_INVERTED = re.compile(
+    rf"\W*(?:{_AUX}\b|{_PREPOSITION}(?:how|where|when|why|what|who|whom)(?:\s+(?:much|many|long|old|"
+    rf"[a-z]+ly))?\s+{_AUX}\b|{_PREPOSITION}{_WH}\s.{{1,60}}?\b(?:do|does|did)\b)",
+    re.IGNORECASE,
+)
+_AND_VERB = re.compile(
+    rf"{_AND}(?={_AUX}\s+(?!(?:not|also|only|never|ever|be|been|have|always|still|then|in|on|at|for|"
+    r"by|to|from|with|of|under|[a-z]+(?:ed|ly|en)|sold|made|built|kept|held|paid|sent)\b)\w+\s+\S)",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(r"\b(?:that|which|who|whose|whom|if|whether)\b(?<!\A)", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|her|this|these|those|there|one|er|sie|es|ihr|ihre|"
     r"sein|seine|dessen|deren|ils?|elles?|sa|son|ses|su|sus)\b|它|他|她|其", re.IGNORECASE
@@ -115,10 +126,24 @@ def _clauses(sentence: str) -> list[str]:
         pieces = [piece for piece in _UNSPACED_JOIN.split(sentence) if piece]
         if len(pieces) > 1 and all(_UNSPACED_ASK.search(piece) for piece in pieces):
             return pieces
-    pieces = _JOINED.split(sentence)
+    pieces = [half for piece in _JOINED.split(sentence) for half in _yes_no(piece)]
     if len(pieces) > 1:
         pieces = [part for piece in pieces for part in _LISTED.split(piece)]
     return [piece.strip(" ,;") for piece in pieces if piece.strip(" ,;?.")]
+
+
+def _yes_no(clause: str) -> list[str]:
+    """Split off a yes/no question that follows "and" with a verb and a subject of its own.
+
+    Where the first clause has its subject after the verb, "and is" cannot go on with the same one.
+    """
+    if not _INVERTED.match(clause):
+        return [clause]
+    for match in _AND_VERB.finditer(clause):
+        first, second = clause[: match.start()], clause[match.end() :]
+        if not _RELATIVE.search(first) and len(content(second)) > 1:
+            return [first, *_yes_no(second)]
+    return [clause]
 
 
 def _sides(match: re.Match[str]) -> list[str]:

@@ -23,7 +23,7 @@ def tell_gap(
     question = _asked(need)
     if not pool:
         return f"No source read answers {question}: nothing was found to read."
-    if subject and focus.is_firm and not any(focus.is_about(one) for one in pool):
+    if not quotes and subject and focus.is_firm and not any(focus.is_about(one) for one in pool):
         where = "not found in the passages assessed"
         return f"No source read answers {question}: “{subject.name}” {where}."
     if not quotes:
@@ -43,13 +43,13 @@ def tell_gap(
     if reached.lacks_answer and need.expected is not Expected.OPEN:
         also = f", nor anything on {_listed(reached.uncovered)}" if reached.uncovered else ""
         return (
-            f"No source read answers {question}: none of the passages on it states "
+            f"The quotes answer {question} only in part: none of them states "
             f"{need.expected.value}{also}."
         )
     if reached.uncovered:
         words = _listed(reached.uncovered)
-        return f"No source read answers {question} in full: nothing found on {words}."
-    return f"No source read answers {question} in one place: its words are only met apart."
+        return f"The quotes answer {question} only in part: nothing found on {words}."
+    return f"The quotes answer {question} only in part: its words are only met apart."
 
 
 def tell_alone(need: Need, quotes: Sequence[Selected]) -> str:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
 from adapters.models.extractive.sentences import Span, split
+from adapters.models.extractive.tables import with_header
 from adapters.models.extractive.terms import Token, content, stems
 from adapters.models.extractive.values import Value, find_values
 from adapters.models.port import Selected
@@ -164,7 +165,7 @@ def _candidate(
         stems=frozenset(token.stem for token in tokens),
         near=near,
         far=far,
-        values=tuple(find_values(text)),
+        values=with_header(text, find_values(text), span.context),
         length=len(tokens),
         is_ordering=is_ordering,
     )

@@ -146,4 +146,5 @@ def reach(chosen: Iterable[Scored], focus: Focus) -> Reach:
     covered = stated and share >= WHOLE
     if not covered and not uncovered and not anchors:
         uncovered = tuple(t for t in need.terms if t.stem not in chosen[0].met) if chosen else ()
-    return Reach(covered, uncovered, bool(anchors) and not answered)
+    lacking = not answered and not any(item.holds for item in chosen)
+    return Reach(covered, uncovered, bool(anchors) and lacking)

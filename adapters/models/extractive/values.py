@@ -4,8 +4,16 @@ import re
 from dataclasses import dataclass, replace
 
 from adapters.models.extractive.lexicon import APPROXIMATIONS
+from adapters.models.extractive.numbered import is_part_of_name
 from adapters.models.extractive.terms import fold, is_content, stem
-from adapters.models.extractive.units import MONTHS, NUMBERS, SCALES, UNITS, ValueKind
+from adapters.models.extractive.units import (
+    CURRENCY_SIGNS,
+    MONTHS,
+    NUMBERS,
+    SCALES,
+    UNITS,
+    ValueKind,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +53,18 @@ _YEAR_BEFORE = re.compile(
     r"ab|bis|jahr|en|depuis|desde|año|spring|summer|autumn|winter|early|late|mid)\s+\Z|[(–—-]\s*\Z",
     re.IGNORECASE,
 )
+_CODES = "|".join(
+    sorted(
+        name.upper()
+        for name, known in UNITS.items()
+        if known[0] is ValueKind.MONEY and re.fullmatch("[a-z]{3}", name)
+    )
+)
 _NUMBER_WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)?")
-_CURRENCY = re.compile(r"[$€£¥]\s?\Z")
+_CURRENCY = re.compile(
+    rf"(?P<sign>[{CURRENCY_SIGNS}])\s?\Z|(?<![^\W_])(?P<code>(?-i:{_CODES})|kr|rs)\.?\s\Z",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(
     r"(?:\b(?:section|sec|figure|fig|table|chapter|version|page|rfc|no|nr|part|step|line|route|room|"
     r"appendix|annex|article|equation|iso|python|release|v|abschnitt|seite|kapitel|tabelle)\.?\s*|"
@@ -58,7 +76,7 @@ _FIGURE = re.compile(
     r"|\d{1,3}(?:\.\d{3}){2,}(?!\d)|\d{1,18}(?:[.,]\d{1,9})?)"
 )
 _AFTER = re.compile(
-    r"[\s-]?(?P<symbol>[%％€$£¥]|°\s?[CF]|km/h|m²|km²|[万亿]|[^\W\d_]+(?:-[^\W\d_]+)?)"
+    rf"[\s-]?(?P<symbol>[%％{CURRENCY_SIGNS}]|°\s?[CF]|km/h|m/s\b|ft/s\b|m²|km²|[万亿]|[^\W\d_]+(?:-[^\W\d_]+)?)"
 )
 
 
@@ -113,7 +131,13 @@ def _amounts(text: str) -> list[Value]:
     for match in _FIGURE.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
         marked = before.endswith("[") and text[match.end() : match.end() + 1] in ("]", ",")
-        if marked or _LABEL.search(before) or _is_list_mark(text, match.start(), match.end()):
+        named = is_part_of_name(text, match.start(), match.end())
+        if (
+            marked
+            or named
+            or _LABEL.search(before)
+            or _is_list_mark(text, match.start(), match.end())
+        ):
             continue
         number, step = _number(match["digits"])
         start = match.start()
@@ -174,7 +198,7 @@ def _measured(text: str, number: float, step: float, start: int, end: int) -> Va
         match = _AFTER.match(text, stop)
     near = any(fold(word) in APPROXIMATIONS for word in before.split()[-2:]) or before[-1:] == "~"
     if currency := _CURRENCY.search(before):
-        unit = UNITS[currency.group().strip()][2]
+        unit = UNITS[(currency["sign"] or currency["code"]).lower()][2]
         return Value(ValueKind.MONEY, number, step, unit, start - len(currency.group()), stop, near)
     if match is None:
         return Value(ValueKind.NUMBER, number, step, "", start, stop, near)

@@ -35,7 +35,7 @@ class Scored:
 
     `relation` is the share of what is asked of the subject that the text and its heading have; for
     a definition, how far the text gives one. `answers` tells whether it is about the subject and
-    holds the sort of answer.
+    holds the sort of answer, `holds` the latter alone.
     """
 
     candidate: Candidate
@@ -45,6 +45,7 @@ class Scored:
     met: frozenset[str]
     answers: bool
     relation: float = 1.0
+    holds: bool = False
 
     @property
     def order(self) -> tuple[bool, float]:
@@ -166,7 +167,7 @@ class Weigher:
             score *= 0.0 if gives_orders(candidate.text) else 0.5
         answers = holds and (not focus.is_firm or focus.concerns(candidate))
         return Scored(
-            candidate, score, own / total, within / total, frozenset(met), answers, relation
+            candidate, score, own / total, within / total, frozenset(met), answers, relation, holds
         )
 
 

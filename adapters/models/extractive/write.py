@@ -27,7 +27,9 @@ _MARKS = (
 )
 _CONSEQUENCE = re.compile(
     r"\b(?:therefore|thus|hence|consequently|as a result|so that|means that|implies|recommend\w*|"
-    r"should|must|advis\w+|ought|required?|need to|limit\w*|only|cannot|risk\w*|warning|caution|"
+    r"should|must|advis\w+|ought to|(?:is|are|be) required|need to|"
+    r"limited to|limits? (?:is|are|of|to|the)|"
+    r"cannot|may not|(?<!the )(?<!an )only|risks?|warning|caution|"
     r"avoid|prefer\w*|depends?|unless|until further|at most|no more than|exceed\w*|"
     r"sollte\w*|muss|müssen|"
     r"empf\w+|daher|deshalb|darf nicht|il faut|doit)\b|建议|因此|必须|应该|不得",
