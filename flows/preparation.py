@@ -50,6 +50,7 @@ class Indexing:
             cache=self._settings.cache,
             converter=local_converter(self._settings),
             progress=self._progress,
+            own=self._settings.home,
         )
         try:
             await search.refresh()

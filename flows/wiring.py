@@ -115,7 +115,7 @@ def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
     from adapters.search.local import LocalFolder
 
     converter = local_converter(settings)
-    search = LocalFolder(sources, cache=settings.cache, converter=converter)
+    search = LocalFolder(sources, cache=settings.cache, converter=converter, own=settings.home)
     reader = LocalReader(search.reader)
     # What is quoted is read from its bytes: nobody vouches for what lies in a cache.
     return Tools(search, reader, converter, ExtractiveResearcher(), reader.inventory)

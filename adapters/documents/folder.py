@@ -61,13 +61,15 @@ class FolderReader:
     """Reads files below `roots`, which are folders or single files.
 
     Raises `InvalidRequest` when a root is missing or cannot be read. Links are never followed,
-    neither below the roots nor on the way to a file.
+    neither below the roots nor on the way to a file. `own` is the data folder: where it lies in a
+    root it is passed over, so that no report cites another and no secret of it is archived.
     """
 
-    def __init__(self, roots: Sequence[str | Path]) -> None:
+    def __init__(self, roots: Sequence[str | Path], *, own: Path | None = None) -> None:
         if not roots:
             raise InvalidRequest("No folder was given to search; name at least one.")
         self.roots = tuple(dict.fromkeys(_real_root(Path(root)) for root in roots))
+        self._own = os.path.realpath(own) if own else ""
         self._names = _root_names(self.roots)
 
     def inventory(self) -> Inventory:
@@ -76,7 +78,7 @@ class FolderReader:
         skipped: dict[str, Skipped] = {}
         ignored = 0
         for root in self.roots:
-            for entry in _entries(root):
+            for entry in _entries(root, self._own):
                 problem = _problem(entry, root)
                 if problem:
                     place = self.display_path(entry.path)
@@ -173,13 +175,16 @@ def _below(locator: str, root: Path) -> tuple[str, ...] | None:
     return None if any(step in ("", ".", "..") for step in steps) else steps
 
 
-def _entries(root: Path) -> Iterator[_Entry]:
+def _entries(root: Path, own: str) -> Iterator[_Entry]:
     if not root.is_dir():
         yield _Entry(str(root), root.stat())
         return
     pending = [str(root)]
     while pending:
         folder = pending.pop()
+        if folder == own:
+            yield _Entry(folder, error="it is where Assay keeps its own data")
+            continue
         try:
             with os.scandir(folder) as listing:
                 children = list(listing)

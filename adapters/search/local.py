@@ -28,8 +28,8 @@ class LocalFolder:
     The index is kept below `cache` and brought up to date by a search when `rescan_s` seconds have
     passed since the last look at the roots; `progress` is told how that goes. `converter` reads
     the files; `self.converter` is the same with a memory on disk, to find by and not to quote
-    from. `reader` opens what was found. Raises `InvalidRequest` for a root that is missing or
-    unreadable, and at the first search for one that holds no document.
+    from. `reader` opens what was found, and `own` is as for it. Raises `InvalidRequest` for a root
+    that is missing or unreadable, and at the first search for one that holds no document.
     """
 
     def __init__(
@@ -40,8 +40,9 @@ class LocalFolder:
         converter: Converter,
         progress: Progress | None = None,
         rescan_s: float = 2.0,
+        own: Path | None = None,
     ) -> None:
-        self.reader = FolderReader(roots)
+        self.reader = FolderReader(roots, own=own)
         self.converter = CachedConverter(converter, cache / "documents")
         self._shelf = Shelf(self.reader, cache / "indexes", self.converter)
         self._progress = progress

@@ -32,6 +32,18 @@ def test_files_are_listed_in_order_with_their_real_paths(root: Path) -> None:
     assert [file.size for file in files] == [5, 4]
 
 
+def test_the_data_folder_itself_is_no_source_unless_a_part_of_it_is_named(root: Path) -> None:
+    data = root / "sub"
+
+    around = FolderReader([root], own=data).inventory()
+    inside = FolderReader([data / "b.txt"], own=data).inventory()
+
+    assert [file.locator for file in around.files] == [str(root / "a.md")]
+    assert [skipped.path for skipped in around.skipped] == ["notes/sub"]
+    assert FolderReader([data], own=data).inventory().files == ()
+    assert [file.locator for file in inside.files] == [str(data / "b.txt")]
+
+
 def test_hidden_files_and_folders_of_tools_are_left_out(root: Path) -> None:
     for name in (".git", "node_modules", "__pycache__"):
         (root / name).mkdir()
