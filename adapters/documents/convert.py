@@ -100,6 +100,8 @@ def convert_bytes(data: bytes, name: str, media_type: str) -> Conversion:
         return Conversion(error.outcome, error.reason)
     except MemoryError:
         return Conversion(Outcome.LIMIT, "Reading the file needs more memory than is allowed.")
+    except ImportError as error:  # says something of this installation, and nothing of the file
+        return Conversion(Outcome.CRASHED, _not_installed(known, error))
     except Exception as error:  # noqa: BLE001 - a reader may fail in any way on hostile bytes
         return Conversion(
             Outcome.MALFORMED,
@@ -111,6 +113,22 @@ def convert_bytes(data: bytes, name: str, media_type: str) -> Conversion:
 def _reader(known: Format) -> Callable[..., Reading]:
     module, _, function = known.reader.partition(":")
     return cast(Callable[..., Reading], getattr(import_module(module), function))
+
+
+def _not_installed(known: Format, error: ImportError) -> str:
+    missing = [package for package in known.packages if _installed(package) == "none"]
+    if not missing and isinstance(error, ModuleNotFoundError) and error.name:
+        missing = [error.name.partition(".")[0]]
+    if not missing:
+        return (
+            f"The reader of {known.label} files cannot be loaded ({error}); install Assay anew: "
+            "pip install --force-reinstall assay-research"
+        )[:500]
+    named = " ".join(missing)
+    return (
+        f"{known.label} files cannot be read because of a missing package ({named}); "
+        f"install it with: pip install {named}"
+    )
 
 
 def _conclude(reading: Reading, known: Format) -> Conversion:

@@ -12,9 +12,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from adapters.documents.cached import CachedConverter
+from adapters.documents.convert import FORMATS, Format
 from adapters.documents.direct import DirectConverter
 from adapters.documents.port import Converter
+from adapters.documents.reading import Reading
 from adapters.documents.sandboxed import Limits, SandboxedConverter
+from adapters.documents.sniff import MARKDOWN
 from state.values.blocks import Outcome
 
 pytestmark = pytest.mark.anyio
@@ -308,3 +312,38 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def _lacks_a_package(data: bytes, *, charset: str) -> Reading:
+    raise ModuleNotFoundError("No module named 'linkify_it'", name="linkify_it.main")
+
+
+def _cannot_be_loaded(data: bytes, *, charset: str) -> Reading:
+    raise ImportError("libxml2.so.2: cannot open shared object file")
+
+
+@pytest.mark.parametrize(
+    ("reader", "packages", "words"),
+    [
+        ("_lacks_a_package", (), "pip install linkify_it"),
+        ("_lacks_a_package", ("a-package-that-is-absent",), "pip install a-package-that-is-absent"),
+        ("_cannot_be_loaded", (), "libxml2.so.2"),
+    ],
+)
+async def test_a_missing_package_is_named_and_held_against_no_file(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    reader: str,
+    packages: tuple[str, ...],
+    words: str,
+) -> None:
+    converter = CachedConverter(DirectConverter(), tmp_path)
+    with monkeypatch.context() as patch:
+        broken = Format("Markdown", f"{__name__}:{reader}", 1000, packages)
+        patch.setitem(FORMATS, MARKDOWN, broken)
+        conversion = await converter.convert(b"# Title", name="a.md")
+
+    assert conversion.outcome is Outcome.CRASHED
+    assert words in conversion.reason
+    assert not any(tmp_path.rglob("*.json"))  # noqa: ASYNC240 - a look at an empty folder
+    assert (await converter.convert(b"# Title", name="a.md")).outcome is Outcome.OK
