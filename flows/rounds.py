@@ -10,7 +10,7 @@ from adapters.models.port import AssessInput, Assessment, Selected
 from adapters.search.port import SearchPage
 from flows.archive import archive_inventory, record_note, record_sources
 from flows.knowledge import Knowledge
-from flows.step import Driver, Turn, in_order
+from flows.step import Driver, StepFailed, Turn, in_order
 from flows.stopping import next_queries
 from flows.wiring import Tools
 from state.method_events import (
@@ -42,6 +42,8 @@ from tasks.read import read as read_task
 from tasks.search import SearchInput
 from tasks.search import search as search_task
 from tasks.self_check import open_items
+from tasks.survey import SurveyInput
+from tasks.survey import survey as survey_task
 
 MAX_EVIDENCE = 8
 
@@ -51,17 +53,21 @@ async def research_round(driver: Driver, knowledge: Knowledge, tools: Tools) -> 
     turn = Turn("knowledge_base", knowledge.number + 1)
     queries = await freeze_schedule(driver, turn, knowledge)
     pages, search_failures = await search_all(driver, turn, queries, tools)
+    unused = await survey_unused(driver, turn, tools) if turn.round == 1 else ()
     locators, omitted = await freeze_reading(driver, turn, knowledge, pages)
     readings, read_failures = await read_all(driver, turn, locators, tools)
     added, duplicates = await record_sources(driver, turn, knowledge, readings)
+    gave_nothing = [*search_failures, *read_failures, *duplicates]
+    met = {reading.display for reading in readings} | {entry.target for entry in gave_nothing}
+    gave_nothing += [entry for entry in unused if entry.target not in met]
     after = replace(
         knowledge,
         sources=(*knowledge.sources, *added),
         used_queries=(*knowledge.used_queries, *[entry.query for entry in queries]),
-        failures=(*knowledge.failures, *search_failures, *read_failures, *duplicates),
+        failures=(*knowledge.failures, *gave_nothing),
         omitted=tuple(dict.fromkeys((*knowledge.omitted, *omitted))),
     )
-    await record_failures(driver, turn, (*search_failures, *read_failures, *duplicates))
+    await record_failures(driver, turn, gave_nothing)
     if not after.source_ids:
         after = replace(after, inventory=await archive_inventory(driver, turn, tools))
     assessment = await assess_round(driver, turn, after, queries, tools)
@@ -104,6 +110,15 @@ async def search_all(
         else:
             pages.append(result)
     return pages, failures
+
+
+async def survey_unused(driver: Driver, turn: Turn, tools: Tools) -> tuple[Failure, ...]:
+    """Return what no search finds, as it was when this run first looked."""
+    given = SurveyInput(tools.search.name)
+    try:
+        return await driver.step(turn, survey_task, given, tuple[Failure, ...], unused=tools.unused)
+    except StepFailed as failure:
+        return (Failure("search", "files that cannot be used", failure.code, failure.message),)
 
 
 async def freeze_reading(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from adapters.documents.folder import Unused
 from adapters.documents.port import Converter, Reader
 from adapters.models.port import Researcher
 from adapters.search.port import Search
@@ -25,13 +26,17 @@ StopAfter = Literal["plan", "round", "report"]
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a run uses of the world: where it searches, how it reads, who judges."""
+    """What a run uses of the world: where it searches, how it reads, who judges.
+
+    `inventory` lists what there is to search, and `unused` what of it no search finds.
+    """
 
     search: Search
     reader: Reader
     converter: Converter
     researcher: Researcher
     inventory: Callable[[], list[dict[str, object]]]
+    unused: Callable[[], Awaitable[Unused]]
 
 
 def _observe_nothing(run: Run, drafts: Sequence[Draft]) -> None:
@@ -118,7 +123,7 @@ def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
     search = LocalFolder(sources, cache=settings.cache, converter=converter, own=settings.home)
     reader = LocalReader(search.reader)
     # What is quoted is read from its bytes: nobody vouches for what lies in a cache.
-    return Tools(search, reader, converter, ExtractiveResearcher(), reader.inventory)
+    return Tools(search, reader, converter, ExtractiveResearcher(), reader.inventory, search.unused)
 
 
 def local_converter(settings: Settings) -> Converter:

@@ -97,7 +97,7 @@ class ResearchReadingFrozen(Event):
 
 
 class ResearchSourceSkipped(Event):
-    """Something that was opened and gave no source: what, and why."""
+    """A search, or something that was found, that gave no source: what, and why."""
 
     type = "research_source_skipped"
     identity = ("locator_hash",)

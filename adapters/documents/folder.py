@@ -35,6 +35,17 @@ class Skipped(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Unused:
+    """What the roots hold that no search finds: files with the reason, and how many others.
+
+    `ignored` counts what is no document by its name, or no regular file.
+    """
+
+    skipped: tuple[Skipped, ...] = ()
+    ignored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FolderFile:
     """A regular file below a root; `locator` is its absolute real path.
 
@@ -195,7 +206,8 @@ def _entries(root: Path, own: str) -> Iterator[_Entry]:
             if child.name.startswith("."):
                 continue
             if child.is_symlink():
-                yield _Entry(child.path, error=_link_problem(child.path, root))
+                if problem := _link_problem(child.path, root):
+                    yield _Entry(child.path, error=problem)
             elif child.is_dir(follow_symlinks=False):
                 if child.name not in _SKIPPED_FOLDERS:
                     pending.append(child.path)

@@ -6,6 +6,7 @@ from adapters.exports.plain_marks import code, escape
 from state.values.claims import AnswerStatus, ClaimStatus, Verdict
 from state.values.evidence import Coverage
 from state.values.report import Citation, Report, ReportClaim, ReportParagraph, ReportSection
+from state.values.wording import counted
 
 _ANSWERS = {
     AnswerStatus.ANSWERED: "Answered",
@@ -41,8 +42,9 @@ def _status_line(report: Report) -> str:
     partly = report.answer_status is AnswerStatus.ANSWERED and covered < len(report.rows)
     said = _ANSWERS[report.answer_status] + (" in part" if partly else "")
     return (
-        f"**{said}.** {covered} of {len(report.rows)} subquestions covered, "
-        f"{len(report.claims)} claims, {len(report.citations)} verified quotes. "
+        f"**{said}.** {covered} of {counted(len(report.rows), 'subquestion')} covered, "
+        f"{counted(len(report.claims), 'claim')}, "
+        f"{counted(len(report.citations), 'verified quote')}. "
         f"Run {code(report.request_id)}."
     )
 
@@ -80,12 +82,13 @@ def _citation(citation: Citation) -> str:
 
 
 def _sources(report: Report) -> str:
+    queries = {query for entry in report.rounds for query in entry.queries}
     lines = [
         f"- {code(source.display)}: {'cited' if source.cited else 'read, not cited'}"
         for source in report.sources
     ]
     lines += [
-        f"- {code(failure.target)}: not {'searched' if failure.stage == 'search' else 'used'}, "
+        f"- {code(failure.target)}: not {'searched' if failure.target in queries else 'used'}, "
         f"{escape(failure.code)} ({escape(failure.reason)})"
         for failure in report.failures
     ]

@@ -9,7 +9,7 @@ import anyio
 from anyio import to_thread
 
 from adapters.documents.cached import CachedConverter
-from adapters.documents.folder import FolderReader, Skipped
+from adapters.documents.folder import FolderReader, Skipped, Unused
 from adapters.documents.port import Converter
 from adapters.search.index import Found, understand
 from adapters.search.port import Hit, SearchPage
@@ -59,7 +59,13 @@ class LocalFolder:
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """Return the files that the last refresh could not use, and why."""
-        return self._open.skipped if self._open else ()
+        return self._open.unused.skipped if self._open else ()
+
+    async def unused(self) -> Unused:
+        """Return what the index that was last searched leaves out; make it if there is none."""
+        async with self._turn:
+            opened = self._open or await self._refresh()
+        return opened.unused
 
     async def refresh(self) -> None:
         """Bring the index up to date. Raises `InvalidRequest` for a root without a document."""
@@ -120,7 +126,9 @@ class LocalFolder:
 
     def _what_instead(self, root: Path, opened: OpenIndex) -> str:
         place = self.reader.display_path(str(root))
-        unused = [s for s in opened.skipped if s.path == place or s.path.startswith(place + "/")]
+        unused = [
+            s for s in opened.unused.skipped if s.path == place or s.path.startswith(place + "/")
+        ]
         if not unused:
             return ""
         first = unused[0]

@@ -22,7 +22,7 @@ from anyio import to_thread
 
 from adapters.documents.cached import CachedConverter
 from adapters.documents.convert import converter_version
-from adapters.documents.folder import FolderFile, FolderReader, Inventory, Skipped
+from adapters.documents.folder import FolderFile, FolderReader, Inventory, Skipped, Unused
 from adapters.documents.sealed import seal, unseal
 from adapters.search.index import INDEX_VERSION, FolderIndex, build_index
 from adapters.search.ranking import TOKENS_VERSION
@@ -81,7 +81,7 @@ class OpenIndex:
 
     manifest: Manifest
     index: FolderIndex
-    skipped: tuple[Skipped, ...]
+    unused: Unused
 
 
 class Shelf:
@@ -104,11 +104,12 @@ class Shelf:
         """
         inventory = await to_thread.run_sync(self._reader.inventory)
         manifest = current.manifest if current else await to_thread.run_sync(self._load)
-        if manifest is None or not _is_current(manifest, inventory):
+        retry = current is None  # once a process: what crashed a reader may do so no more
+        if manifest is None or not _is_current(manifest, inventory, retry=retry):
             async with self._lock():
-                manifest = await self._update(inventory, progress)
+                manifest = await self._update(inventory, progress, retry=retry)
         if current is not None and current.manifest.index == manifest.index:
-            return OpenIndex(manifest, current.index, self._skipped(manifest, inventory))
+            return OpenIndex(manifest, current.index, self._unused(manifest, inventory))
         index = await to_thread.run_sync(self._open, manifest)
         if index is None:  # replaced or damaged since: build what is there now
             async with self._lock():
@@ -119,21 +120,26 @@ class Shelf:
                 f"The index in {self._folder} cannot be opened; delete that folder.",
                 code="INDEX_DAMAGED",
             )
-        return OpenIndex(manifest, index, self._skipped(manifest, inventory))
+        return OpenIndex(manifest, index, self._unused(manifest, inventory))
 
-    def _skipped(self, manifest: Manifest, inventory: Inventory) -> tuple[Skipped, ...]:
+    def _unused(self, manifest: Manifest, inventory: Inventory) -> Unused:
         unread = [
             Skipped(self._reader.display_path(entry.locator), entry.outcome, entry.reason)
             for entry in manifest.entries
             if not entry.is_document
         ]
-        return tuple(sorted([*unread, *inventory.skipped]))
+        return Unused(tuple(sorted([*unread, *inventory.skipped])), inventory.ignored)
 
     async def _update(
-        self, inventory: Inventory, progress: Progress | None, *, anew: bool = False
+        self,
+        inventory: Inventory,
+        progress: Progress | None,
+        *,
+        anew: bool = False,
+        retry: bool = False,
     ) -> Manifest:
         old = await to_thread.run_sync(self._load)
-        if old is not None and not anew and _is_current(old, inventory):
+        if old is not None and not anew and _is_current(old, inventory, retry=retry):
             return old
         entries = await self._read_all(inventory.files, old, progress)
         manifest = Manifest(f"index-{uuid4().hex}", self._version, entries)
@@ -296,7 +302,9 @@ def _is_settled(file: FolderFile) -> bool:
     return now == file and time.time_ns() - file.changed_ns > _TICK_NS
 
 
-def _is_current(manifest: Manifest, inventory: Inventory) -> bool:
+def _is_current(manifest: Manifest, inventory: Inventory, *, retry: bool) -> bool:
+    if retry and any(entry.outcome == Outcome.CRASHED for entry in manifest.entries):
+        return False
     listed = [(file.locator, _signature(file)) for file in inventory.files]
     return listed == [(entry.locator, entry.signature) for entry in manifest.entries]
 

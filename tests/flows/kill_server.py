@@ -128,6 +128,7 @@ def desk_for(job: Job) -> Desk:
             real.converter,
             noting_researcher(real.researcher, diary),
             real.inventory,
+            real.unused,
         )
 
     settings = Settings(home=home)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def desk_at(home: Path) -> Desk:
 
     def tools(sources: Any) -> Tools:
         made = local_tools(settings, sources)
-        return Tools(made.search, made.reader, DirectConverter(), made.researcher, made.inventory)
+        return replace(made, converter=DirectConverter())
 
     desk.tools = tools
     desk.converter = DirectConverter
@@ -123,6 +124,36 @@ def test_files_that_cannot_be_read_or_named_stop_none_of_the_others(
 
     assert (result.status, result.answer_status) == ("completed", "answered")
     json.loads(Path(result.report["report.json"]).read_text())
+
+
+def test_files_that_no_search_finds_are_in_the_report_with_the_reason(
+    assay_home: Path, notes: Path, tmp_path: Path
+) -> None:
+    (notes / "flyer.pdf").write_bytes(b"%PDF-1.7 ...")
+    (notes / "empty.md").write_bytes(b"")
+    (notes / "binary.md").write_bytes(bytes(range(256)) * 40)
+    (tmp_path / "elsewhere.md").write_text("The Ostra ferry carries 7 passengers.\n")
+    (notes / "link.md").symlink_to(tmp_path / "elsewhere.md")
+    (notes / "again.md").symlink_to(notes / "ferry.md")
+    (notes / "ferry.png").write_bytes(b"x")
+
+    result = asked(assay_home, notes, "How many passengers does the Ostra ferry carry?")
+
+    failures = json.loads(Path(result.report["report.json"]).read_text())["content"]["failures"]
+    assert {failure["target"]: failure["code"] for failure in failures} == {
+        "notes/binary.md": "UNSUPPORTED",
+        "notes/empty.md": "EMPTY",
+        "notes/flyer.pdf": "UNSUPPORTED",
+        "notes/link.md": "SKIPPED",
+        "1 file of other kinds": "NOT_A_DOCUMENT",
+    }
+    made = Path(result.report["report.md"]).read_text()
+    assert "- `notes/flyer.pdf`: not used, UNSUPPORTED (PDF files cannot be read yet" in made
+    assert "`notes/link.md`: not used, SKIPPED (it is a link to something outside" in made
+    run = make_desk(Settings(home=assay_home)).ledger.project("r1")
+    assert run.research is not None
+    assert {skipped.locator for skipped in run.research.skipped} == {f["target"] for f in failures}
+    assert asyncio.run(audit_run(desk_at(assay_home), "r1")).ok
 
 
 def test_a_folder_that_is_gone_interrupts_the_run_until_it_is_back(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adapters.documents.folder import Skipped, Unused
 from adapters.models.port import Assessment, Paragraph, SectionDraft, Selected
 from flows.runs import execute, retry
 from state.research_events import ArtifactRole
@@ -175,6 +176,39 @@ def test_a_search_that_fails_stops_no_other_and_is_listed(world: World) -> None:
 
     assert result.answer_status == "answered"
     assert "not searched, SEARCH\\_UNAVAILABLE" in markdown(world)
+
+
+def test_what_no_search_finds_is_listed_as_it_was_when_research_began(tmp_path: Path) -> None:
+    scan = Skipped("world/scan.pdf", "needs_ocr", "it is a picture of text")
+    pavo = Skipped("pavo.md", "empty", "it was empty when it was looked at")
+    whole, halved = annex(tmp_path / "whole"), annex(tmp_path / "halved")
+    whole.left_out = halved.left_out = Unused((pavo, scan), 3)
+
+    assert answered(whole).status == "completed"
+    queued(halved.desk())
+    assert resumed(halved, stop_after="round").status == "interrupted"
+    halved.left_out = Unused((Skipped("world/new.md", "empty", "The file is empty."),))
+    assert resumed(halved).status == "completed"
+
+    assert published(halved) == published(whole)
+    report = content(whole)
+    assert [failure["target"] for failure in report["failures"]] == [
+        "world/scan.pdf",  # and pavo.md, which could be read after all, is not called unused
+        "3 files of other kinds",
+    ]
+
+
+def test_a_survey_that_fails_is_listed_and_stops_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: World) -> Unused:
+        raise RejectedError("the folder moved", code="FILE_NOT_FOUND")
+
+    monkeypatch.setattr(World, "unused", fail)
+
+    assert answered(world).status == "completed"
+    (failure,) = content(world)["failures"]
+    assert (failure["code"], failure["reason"]) == ("FILE_NOT_FOUND", "the folder moved")
 
 
 def test_the_same_bytes_are_one_source_whatever_they_are_called(world: World) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 
 from adapters.documents.direct import DirectConverter
+from adapters.documents.folder import Unused
 from adapters.documents.port import Converter, Opened
 from adapters.models.port import (
     Answer,
@@ -170,6 +171,7 @@ class World:
     asked: list[str] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
     artifacts: Artifacts | None = None
+    left_out: Unused = field(default_factory=Unused)
     name: str = "small world"
 
     async def search(self, query: str, *, cursor: str | None = None, limit: int = 6) -> SearchPage:
@@ -192,8 +194,11 @@ class World:
     def inventory(self) -> list[dict[str, object]]:
         return [{"path": locator, "size": 0} for locator in sorted(self.pages)]
 
+    async def unused(self) -> Unused:
+        return self.left_out
+
     def tools(self, sources: Sequence[str]) -> Tools:
-        return Tools(self, self, self.converter(), self.scholar, self.inventory)
+        return Tools(self, self, self.converter(), self.scholar, self.inventory, self.unused)
 
     def converter(self) -> Converter:
         return DirectConverter()

@@ -23,6 +23,7 @@ from state.values.report import (
     ReportClaim,
     ReportParagraph,
     ReportSection,
+    RoundEntry,
     SourceEntry,
 )
 
@@ -183,9 +184,11 @@ def test_every_source_touched_is_listed_with_what_became_of_it() -> None:
     made = report_markdown(
         report(
             sources=(SOURCE, replace(SOURCE, display="b.md", cited=False)),
+            rounds=(RoundEntry(1, ("members",), (), 0),),
             failures=(
                 Failure("read", "/notes/c.pdf", "ENCRYPTED", "it needs a password"),
                 Failure("search", "members", "SEARCH_UNAVAILABLE", "no answer"),
+                Failure("search", "notes/e.docx", "UNSUPPORTED", "it is a Word file"),
             ),
             omitted=("/notes/d.md",),
         )
@@ -195,6 +198,7 @@ def test_every_source_touched_is_listed_with_what_became_of_it() -> None:
     assert "- `b.md`: read, not cited" in made
     assert "- `/notes/c.pdf`: not used, ENCRYPTED (it needs a password)" in made
     assert "- `members`: not searched, SEARCH\\_UNAVAILABLE (no answer)" in made
+    assert "- `notes/e.docx`: not used, UNSUPPORTED (it is a Word file)" in made
     assert "- `/notes/d.md`: found, not read" in made
 
 

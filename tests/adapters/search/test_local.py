@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from adapters.documents.convert import convert_bytes
 from adapters.documents.direct import DirectConverter
 from adapters.documents.port import Converter
 from adapters.documents.sandboxed import SandboxedConverter
 from adapters.search.fake import FakeSearch
 from adapters.search.local import LocalFolder
 from adapters.search.port import Hit, Search
-from state.values.blocks import Conversion
+from state.values.blocks import Conversion, Outcome
 from state.values.errors import InvalidRequest, RejectedError
 
 pytestmark = pytest.mark.anyio
@@ -247,6 +248,22 @@ async def test_one_bad_file_stops_no_other_and_is_named(folder: Path, tmp_path: 
     assert outcomes["docs/empty.md"] == "empty"
     if os.geteuid():
         assert outcomes["docs/secret.md"] == "unreadable"
+
+
+async def test_a_file_that_crashed_its_reader_is_tried_again_by_the_next_process(
+    folder: Path, tmp_path: Path
+) -> None:
+    def crash(data: bytes, name: str, media_type: str) -> Conversion:
+        if name == "teams.md":
+            return Conversion(Outcome.CRASHED, "A package is missing.")
+        return convert_bytes(data, name, media_type)
+
+    before = local(folder, tmp_path, DirectConverter(crash))
+    assert [skipped.path for skipped in (await before.unused()).skipped] == ["docs/teams.md"]
+
+    after = local(folder, tmp_path)
+    assert (await after.unused()).skipped == ()
+    assert len((await after.search("team members")).hits) == 1
 
 
 async def test_a_root_without_a_document_is_named_with_what_it_holds(tmp_path: Path) -> None:
