@@ -67,6 +67,8 @@ _QUERY_VALUE = re.compile(r"[^\s\"'<>&#]++")
 _OPEN_VALUE = re.compile(r"[\"']?[^\s\"'<>&]++")
 _PUNCTUATION = ",;)}]"
 _NO_SECRET = re.compile(r"(?i)[\"']?(?:null|none|nil|true|false|undefined)?[\"']?[,;)}\]]*$")
+# Also as Markdown spells it, with whatever punctuation was put around it since.
+_DONE = re.compile(r"[\"']?\\?\[REDACTED\\?\]\W*$")
 _LINE_START = re.compile(r"(?:^|[\r\n{,\"'])[ \t]{0,64}(?:- )?\\{0,8}[\"']?$")
 _LINE_END = re.compile(r"[ \t]{0,64}(?:$|[\r\n#\"',}\]\\])")
 
@@ -149,7 +151,9 @@ def _redact_assignments(text: str) -> str:
         if not _is_secret_name(head["name"]):
             continue
         value = _value_after(text, head)
-        if value is None or _NO_SECRET.match(value[0]) or not _assigns(text, head, value):
+        if value is None or _NO_SECRET.match(value[0]) or _DONE.match(value[0]):
+            continue
+        if not _assigns(text, head, value):
             continue
         start, end = _inside(value)
         parts += text[done:start], REDACTED

@@ -288,3 +288,11 @@ def test_a_megabyte_made_to_be_slow_takes_linear_time(unit: str) -> None:
     strip_envelopes(text)
 
     assert time.process_time() - started < 6
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["“password=[REDACTED]” it says", "“password=\\[REDACTED\\]” it says", "token=[REDACTED]."],
+)
+def test_what_was_redacted_and_then_quoted_or_escaped_stays_as_it_is(shown: str) -> None:
+    assert redact(shown) == shown
