@@ -30,6 +30,7 @@ _SHARED = 0.5
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W\d_]|\b[A-Z]{2,}\b|\b[A-Za-z]+[-_]?\d+\b")
 _VERSION = re.compile(r"\b([^\W\d_][\w-]*)[ \u00a0]v?(\d+(?:\.\d+)+)")
 _BREAK = re.compile(r"[,;:—()]\s|[.!?]\s|[，；：。（）]|\n\s*\n")
+_STOP = re.compile(r"(?<=[^\W\d_]{2}[.!?])\s|(?<=\d[.!?])\s+(?=[A-ZÀ-ÖØ-Þ])|[。！？]|\n\s*\n")
 _COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
 _ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
 
@@ -79,7 +80,7 @@ def _holds(whole: Candidate, part: Candidate) -> bool:
 
 def _share_subject(a: Candidate, b: Candidate, need: Need) -> bool:
     """Tell whether nothing named on one side only makes it a statement about something else."""
-    names = {term.stem for term in need.terms if term.is_name}
+    names = {t.stem for t in need.terms if t.is_name and not t.surface[0].isdigit()}
     for one, other in ((a, b), (b, a)):
         if not names <= one.stems | one.near | one.far:
             return False
@@ -168,7 +169,7 @@ def _differ(one: Value, other: Value) -> bool:
 def _same_thing(
     a: Candidate, one: Value, b: Candidate, other: Value, need: Need, *, alone: bool
 ) -> bool:
-    if _qualifiers(a, one) != _qualifiers(b, other) or not _same_time(a, b, one):
+    if _qualifiers(a, one) != _qualifiers(b, other) or not _same_time(a, one, b, other):
         return False
     near_a, near_b = _window(a, one), _window(b, other)
     topic = {term.stem for term in need.terms if not term.is_name}
@@ -215,19 +216,29 @@ def _qualifiers(candidate: Candidate, value: Value) -> frozenset[str]:
     return frozenset(plain & QUALIFIERS | close & BOUNDS | {"per " + stem(word) for word in per})
 
 
-def _same_time(a: Candidate, b: Candidate, one: Value) -> bool:
+def _same_time(a: Candidate, one: Value, b: Candidate, other: Value) -> bool:
     """Tell whether no year, nor any date, says that the values belong to different times."""
     if one.kind is ValueKind.DATE:
         return True
-    stated_a, stated_b = _years(a), _years(b)
+    stated_a, stated_b = _years(a, one), _years(b, other)
     titled_a, titled_b = _titled_years(a), _titled_years(b)
     if titled_a and titled_b and not titled_a & titled_b:
         return False
     return stated_a == stated_b or bool(stated_a & stated_b)
 
 
-def _years(candidate: Candidate) -> frozenset[int]:
-    dates = [value for value in candidate.values if value.kind is ValueKind.DATE]
+def _years(candidate: Candidate, beside: Value | None = None) -> frozenset[int]:
+    """Return the years that are stated, only those in one sentence with `beside` if given."""
+    start, end = 0, len(candidate.text)
+    if beside is not None:
+        start = max((m.end() for m in _STOP.finditer(candidate.text, 0, beside.start)), default=0)
+        stop = _STOP.search(candidate.text, beside.end)
+        end = stop.start() if stop else end
+    dates = [
+        value
+        for value in candidate.values
+        if value.kind is ValueKind.DATE and start <= value.start < end
+    ]
     return frozenset(int(date.amount) // 10_000 for date in dates) - {0}
 
 

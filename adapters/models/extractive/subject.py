@@ -6,14 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adapters.models.extractive.asking import topic_phrase
+from adapters.models.extractive.asking import Manner, manner_of, topic_phrase
 from adapters.models.extractive.needs import Need
 from adapters.models.extractive.pool import Candidate, place_name
 from adapters.models.extractive.terms import (
     Term,
     fold,
+    is_content,
     is_unspaced,
+    is_weak,
     question_terms,
+    stem,
     stems,
 )
 from state.values.evidence import Passage
@@ -24,6 +27,13 @@ _RUN = re.compile(
     r"[A-ZÀ-ÖØ-Þ][\w’'&]*(?:\s+(?:(?:of|de|von|van|der|the|la)\s+)?[A-ZÀ-ÖØ-Þ][\w’'&]*)+"
 )
 _MARKED = re.compile(r"[a-z]+[A-Z]|[A-Za-z]\d|[A-Z]{2,}\Z")
+_BOUND = re.compile(
+    r"\b(?:with|using|via|through|in|of|for|from|by|mit|in|von|für|avec|con|par)\s+"
+    r"([a-z][a-z0-9]{2,})(?=\s*(?:[?.,;:!]|\Z)|\s+(?:and|or|to|in|on|when|if|without|for|from)\b)"
+)
+_INFLECTED = re.compile(
+    r"(?:[^s]s|ing|ed|ly|ion|ions|ness|ment|ance|ence|ity|ical|ful|ous)\Z", re.IGNORECASE
+)
 _LONGEST_TAIL = 4
 _SHORT = 7
 _HALF = 0.5
@@ -124,6 +134,11 @@ class Sources:
         names = [name.strip() for name in self._titles if f" {name.strip()} " in text]
         return sorted(name for name in names if " " in name)
 
+    def is_rare(self, forms: frozenset[str], *, titled: bool) -> bool:
+        """Tell whether hardly any source has the word: none, or the one that is named after it."""
+        having = sum(1 for words in self.vocabularies if forms & words)
+        return titled or having == 0 or (having <= 2 and having * 5 <= len(self.vocabularies))
+
     def rarity(self, forms: frozenset[str]) -> float:
         """Return from 0 (every source has it) to 1 (none has it)."""
         count = len(self.vocabularies)
@@ -160,6 +175,7 @@ class _Group:
     is_whole: bool
     is_titled: bool
     spelled: str = ""
+    is_bound: bool = False
 
     @property
     def is_written(self) -> bool:
@@ -188,9 +204,17 @@ def find_subject(need: Need, sources: Sources) -> Subject | None:
         score = 1.5 * max(rare) + 1.5 * group.is_topic + 1.0 * group.is_name
         score += 0.7 * joined + (2.0 if group.is_topic or group.is_name else 0.8) * titled
         score += 0.2 * (len(group.terms) - 1)
+        bound = group.is_bound and sources.is_rare(forms[0], titled=titled)
+        score += 2.5 * bound
         found = any(forms)
-        firm = titled or group.is_written or (group.is_name and (group.is_topic or not has_topic))
-        firm = firm or (group.is_whole and (joined or not forms[-1]) and is_short)
+        firm = (
+            titled
+            or bound
+            or group.is_written
+            or (group.is_name and (group.is_topic or not has_topic))
+        )
+        weighty = any(term.weight >= 1 for term in group.terms)
+        firm = firm or (group.is_whole and (joined or not forms[-1]) and is_short and weighty)
         shares = _shares(group, rare, named)
         weights = tuple(share / sum(shares) for share in shares)
         spelled = _spelling(group.spelled) if len(group.terms) > 1 and joined else None
@@ -224,6 +248,7 @@ def _groups(need: Need, topic: frozenset[str], sources: Sources) -> Iterable[_Gr
     together = [*spelled, *runs]
     if topic and not any(group <= topic for group in together):
         together.append(topic)
+    bearer = stems(_bound_name(question))
     taken: set[frozenset[str]] = set()
     for group in [*together, *(frozenset([term.stem]) for term in terms)]:
         inside = tuple(term for term in terms if term.stem in group)
@@ -238,7 +263,22 @@ def _groups(need: Need, topic: frozenset[str], sources: Sources) -> Iterable[_Gr
         is_topic = bool(topic) and group <= topic
         is_name = bool(group & named)
         written = spelled.get(group, "")
-        yield _Group(inside, is_name, is_topic, group == topic, is_titled, written)
+        bound = bool(bearer) and group == bearer
+        yield _Group(inside, is_name, is_topic, group == topic, is_titled, written, bound)
+
+
+def _bound_name(question: str) -> str:
+    """Return the bare word after "with", "in" and the like that may name what to do it with.
+
+    Only in questions of how to do something: a name takes neither article nor ending.
+    """
+    if manner_of(question) is not Manner.WAY:
+        return ""
+    for match in _BOUND.finditer(question):
+        word = match[1]
+        if is_content(word) and not is_weak(stem(word)) and not _INFLECTED.search(word):
+            return word
+    return ""
 
 
 def _named(question: str) -> frozenset[str]:
