@@ -58,7 +58,9 @@ def assess(given: AssessInput) -> Assessment:
 def _find(given: AssessInput, need: Need, pool: Sequence[Candidate]) -> Finding:
     mine = [item for item in given.held if item.subquestion_id == need.subquestion.id]
     held = {candidate.place: candidate for candidate in held_candidates(mine)}
-    everything = [*held.values(), *(c for c in pool if c.place not in held)]
+    read = {candidate.place: candidate for candidate in pool}  # these know what is around them
+    kept = [read.get(place, candidate) for place, candidate in held.items()]
+    everything = [*kept, *(c for c in pool if c.place not in held)]
     weigher = Weigher(everything)
     focus = weigher.focus(need)
     ranked = [_favoured(item, held) for item in weigher.rank(focus)]

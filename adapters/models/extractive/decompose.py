@@ -45,12 +45,26 @@ _INVERTED = re.compile(
     rf"[a-z]+ly))?\s+{_AUX}\b|{_PREPOSITION}{_WH}\s.{{1,60}}?\b(?:do|does|did)\b)",
     re.IGNORECASE,
 )
+_NO_SUBJECT = (
+    r"(?!(?:not|also|only|never|ever|be|been|have|always|still|then|in|on|at|for|by|to|from|with|of|"
+    r"under|so|it\W*\Z)\b)"
+)
+_PARTICIPLE = (
+    r"(?!(?-i:[a-z]+(?:ed|ly))\b|(?:sold|made|built|kept|held|paid|sent|taken|given|written|driven|"
+    r"broken|chosen|frozen|eaten|fallen|hidden)\b)"
+)
+_MODAL = r"(?:do|does|did|can|could|should|must|may|will|would)"
 _AND_VERB = re.compile(
-    rf"{_AND}(?={_AUX}\s+(?!(?:not|also|only|never|ever|be|been|have|always|still|then|in|on|at|for|"
-    r"by|to|from|with|of|under|[a-z]+(?:ed|ly|en)|sold|made|built|kept|held|paid|sent)\b)\w+\s+\S)",
+    rf"{_AND}(?=(?:{_MODAL}\s+{_NO_SUBJECT}|(?:is|are|was|were|has|have|had)\s+"
+    rf"{_NO_SUBJECT}{_PARTICIPLE})\w+\s+\S)",
     re.IGNORECASE,
 )
-_RELATIVE = re.compile(r"\b(?:that|which|who|whose|whom|if|whether)\b(?<!\A)", re.IGNORECASE)
+# A plural or a name after "and can" is a subject, whatever the first clause is like.
+_AND_SUBJECT = re.compile(
+    rf"{_AND}(?={_MODAL}\s+{_NO_SUBJECT}(?-i:[A-ZÀ-ÖØ-Þ]\w+|[a-z]+[^\Wsu]s)\s+(?-i:[a-zA-Z]))",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(r"(?<=\s)(?:that|which|who|whose|whom|if|whether)\b", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|her|this|these|those|there|one|er|sie|es|ihr|ihre|"
     r"sein|seine|dessen|deren|ils?|elles?|sa|son|ses|su|sus)\b|它|他|她|其", re.IGNORECASE
@@ -135,11 +149,11 @@ def _clauses(sentence: str) -> list[str]:
 def _yes_no(clause: str) -> list[str]:
     """Split off a yes/no question that follows "and" with a verb and a subject of its own.
 
-    Where the first clause has its subject after the verb, "and is" cannot go on with the same one.
+    Where the first clause has its subject after the verb, "and is" cannot go on with the same one;
+    elsewhere the second clause must show its own: "who runs the inn, and can guests …".
     """
-    if not _INVERTED.match(clause):
-        return [clause]
-    for match in _AND_VERB.finditer(clause):
+    pattern = _AND_VERB if _INVERTED.match(clause) else _AND_SUBJECT
+    for match in pattern.finditer(clause):
         first, second = clause[: match.start()], clause[match.end() :]
         if not _RELATIVE.search(first) and len(content(second)) > 1:
             return [first, *_yes_no(second)]

@@ -18,6 +18,11 @@ from state.values.evidence import Passage
 _NEAR_COPY = 0.8
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _WIDENED = 480
+_PRONOUN = re.compile(r"\s*(?:Its?|They|Their|He|She|His|Her|Il|Elle|Sie|Er|Es|Ihre?|Seine?)\b")
+_OPENING = re.compile(
+    r"\W*(?:The\s+|An?\s+|Our\s+)?"
+    r"((?:[A-ZÀ-ÖØ-Þ][\w’'&-]*[ \t]+(?:of\s+|the\s+|de\s+)*){1,5})(?=[a-z(])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ class Candidate:
     length: int
     is_ordering: bool
     lead: frozenset[str] = frozenset()
+    opening: str = ""
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -60,7 +66,8 @@ def candidates(passages: Sequence[Passage]) -> list[Candidate]:
     """Return every quotable range of `passages`, each source's text read only once.
 
     `near` are the words that the heading, the title, the locator's last part, a table's header or
-    a sentence that leads in with a colon add (`lead` those of the last alone); `far` those of all
+    a sentence that leads in with a colon add (`lead` those of the last alone), and `opening`, the
+    name of what the text speaks of without saying so; `far` those of all
     the source's passages.
     """
     tokens = [content(passage.text) for passage in passages]
@@ -69,16 +76,18 @@ def candidates(passages: Sequence[Passage]) -> list[Candidate]:
         known = distant.get(passage.source_id, frozenset())
         distant[passage.source_id] = known.union(token.stem for token in own)
     found: dict[tuple[str, int, int], Candidate] = {}
-    leads = _lead_ins(passages)
+    leads, opened = _lead_ins(passages), _openings(passages)
     for passage, own in zip(passages, tokens, strict=True):
         lead = leads.get((passage.source_id, passage.start), frozenset())
         around, far = _around(passage) | lead, distant[passage.source_id]
+        opening = opened.get((passage.source_id, passage.start), "")
+        around |= stems(opening)
         doubtful = ordering_paragraphs(passage.text)
         for span in split(passage.text):
             near = around | stems(span.context) if span.context else around
             ordering = any(start < span.end and span.start < end for start, end in doubtful)
             made = _candidate(passage, span, near, far, _within(own, span), is_ordering=ordering)
-            made = replace(made, lead=lead) if lead else made
+            made = replace(made, lead=lead, opening=opening) if lead or opening else made
             found.setdefault(made.place, made)
     return list(found.values())
 
@@ -93,6 +102,37 @@ def _lead_ins(passages: Sequence[Passage]) -> dict[tuple[str, int], frozenset[st
             last = spans[-1]
             found[after.source_id, after.start] = stems(before.text[last.start : last.end])
     return found
+
+
+def _openings(passages: Sequence[Passage]) -> dict[tuple[str, int], str]:
+    """Return for each passage the names of what it speaks of without saying so.
+
+    That is what the paragraph before opens with, where "its" or "they" opens this one; and what a
+    source without title and headings opens with.
+    """
+    found: dict[tuple[str, int], str] = {}
+    ordered = sorted(passages, key=lambda passage: (passage.source_id, passage.start))
+    first: Passage | None = None
+    names = ""
+    for before, after in pairwise(ordered):
+        if before.source_id != after.source_id:
+            continue
+        place = after.source_id, after.start
+        if first is None or first.source_id != before.source_id:
+            first, names = before, _opening_names(before.text)
+        if names and first.start == 0 and not (after.title or after.heading or first.heading):
+            found[place] = names
+        follows = after.paragraph - before.paragraph == 1 and after.heading == before.heading
+        if follows and _PRONOUN.match(after.text):
+            carried = found.get((before.source_id, before.start), "")
+            found[place] = _opening_names(before.text) or carried
+    return found
+
+
+def _opening_names(text: str) -> str:
+    """Return the name that the first clause of `text` has for its subject."""
+    match = _OPENING.match(text)
+    return match[1].strip() if match else ""
 
 
 def _within(tokens: Sequence[Token], span: Span) -> Sequence[Token]:

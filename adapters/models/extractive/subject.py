@@ -84,6 +84,7 @@ class Subject:
         if self.spelled is None:
             return self.is_met(candidate.stems | candidate.near)
         around = f"{passage.heading}\n{passage.title or ''}\n{place_name(passage.locator)}"
+        around = f"{around}\n{candidate.opening}"
         return self.is_said(candidate.text) or self.is_said(around)
 
     def is_context(self, candidate: Candidate) -> bool:
