@@ -20,7 +20,14 @@ from adapters.models.extractive.needs import Need
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.numbered import names_apart
 from adapters.models.extractive.pool import Candidate, is_near_copy
-from adapters.models.extractive.terms import content, fold, is_capitalising, stem, stems
+from adapters.models.extractive.terms import (
+    content,
+    fold,
+    is_capitalising,
+    is_content,
+    stem,
+    stems,
+)
 from adapters.models.extractive.units import ValueKind
 from adapters.models.extractive.values import Value
 from adapters.models.extractive.weigh import Scored
@@ -31,6 +38,7 @@ _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W\d_]|\b[A-Z]{2,}\b|\b[A-Za-z
 _VERSION = re.compile(r"\b([^\W\d_][\w-]*)[ \u00a0]v?(\d+(?:\.\d+)+)")
 _BREAK = re.compile(r"[,;:—()]\s|[.!?]\s|[，；：。（）]|\n\s*\n")
 _STOP = re.compile(r"(?<=[^\W\d_]{2}[.!?])\s|(?<=\d[.!?])\s+(?=[A-ZÀ-ÖØ-Þ])|[。！？]|\n\s*\n")
+_LEANING = re.compile(r"(?:It|They|This|These|That|Those|Both)\b")
 _COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
 _ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
 
@@ -98,7 +106,7 @@ def _foreign(one: Candidate, other: Candidate, need: Need) -> bool:
     return any(
         stem(name.group()) not in known and (name.start() > 0 or stem(name.group()) in one.near)
         for name in _NAME.finditer(one.text)
-        if name.start() < lead
+        if name.start() < lead and is_content(name.group())
     )
 
 
@@ -207,6 +215,9 @@ def _clause(candidate: Candidate, value: Value) -> frozenset[str]:
 def _qualifiers(candidate: Candidate, value: Value) -> frozenset[str]:
     text = candidate.text
     start = max(text.rfind(mark, 0, value.start) for mark in ";—") + 1
+    sentence = _sentence(text, value)[0]
+    if not _LEANING.match(text, sentence):
+        start = max(start, sentence)
     around = text[max(start, value.start - 70) : value.end + 45]
     plain = {fold(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", around)}
     close = {fold(word) for word in text[max(0, value.start - 20) : value.start].split()}
@@ -231,15 +242,20 @@ def _years(candidate: Candidate, beside: Value | None = None) -> frozenset[int]:
     """Return the years that are stated, only those in one sentence with `beside` if given."""
     start, end = 0, len(candidate.text)
     if beside is not None:
-        start = max((m.end() for m in _STOP.finditer(candidate.text, 0, beside.start)), default=0)
-        stop = _STOP.search(candidate.text, beside.end)
-        end = stop.start() if stop else end
+        start, end = _sentence(candidate.text, beside)
     dates = [
         value
         for value in candidate.values
         if value.kind is ValueKind.DATE and start <= value.start < end
     ]
     return frozenset(int(date.amount) // 10_000 for date in dates) - {0}
+
+
+def _sentence(text: str, value: Value) -> tuple[int, int]:
+    """Return where the sentence that holds `value` begins and ends."""
+    start = max((m.end() for m in _STOP.finditer(text, 0, value.start)), default=0)
+    stop = _STOP.search(text, value.end)
+    return start, stop.start() if stop else len(text)
 
 
 def _titled_years(candidate: Candidate) -> frozenset[str]:

@@ -22,7 +22,7 @@ _PAST = frozenset(
 _VERB_NEXT = re.compile(
     r"(?:['’]s)?\s+(?:\w+ly\s+)?"
     r"(?:(?:does|can|could|will|would|must|may|should|"
-    rf"{'|'.join(sorted(_PAST))})\b|[a-z]+(?:ed|[^sui]s)\s+"
+    rf"{'|'.join(sorted(_PAST))})\b|[a-z]+ed\b|[a-z]+[^sui]s\s+"
     r"(?:(?:at|in|on|by|for|from|to|with|over|under|up|down|into|through|after|before|about|around|"
     r"nearly|almost|the|an?|its|their|his|her|our|only|more|less|no|every|each)\b|\d|[A-Z]))"
 )
