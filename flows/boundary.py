@@ -30,10 +30,10 @@ _STATUS = {"waiting": WAITING, "queued": INTERRUPTED, "interrupted": INTERRUPTED
 
 
 class Stopped(KeyboardInterrupt):
-    """SIGTERM, or SIGHUP, came outside of a run; treated as Ctrl-C is."""
+    """A signal came outside of a run; SIGTERM and SIGHUP are treated as Ctrl-C is."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__()
+    def __init__(self, number: int, message: str = "interrupted") -> None:
+        super().__init__(message)
         self.signal = number
 
 
@@ -70,7 +70,7 @@ def boundary(context: typer.Context) -> Iterator[None]:
         reason = getattr(error, "reason", None)
         _fail(context, error.code, error.message, _code_of(error), reason=reason)
     except KeyboardInterrupt as stopped:
-        _fail(context, "INTERRUPTED", "interrupted", 128 + signal_of(stopped))
+        _fail(context, "INTERRUPTED", str(stopped) or "interrupted", 128 + signal_of(stopped))
     except BrokenPipeError:
         raise typer.Exit(DONE) from None
     except (typer.Exit, typer.Abort):

@@ -5,11 +5,30 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from flows.boundary import boundary, heed_signals, unexpected
 from flows.commands import keeping, ledgering, looking, reviewing, running, verifying
 from flows.terminal import prepare_streams
+
+
+class Command(TyperCommand):
+    """A command whose help calls an argument by its name, without the type Python has for it."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write what there is to say of the arguments and the options."""
+        rows: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):
+            if (record := param.get_help_record(ctx)) is None:
+                continue
+            if isinstance(param, TyperArgument):
+                rows["Arguments"].append((param.display_name_raw, record[1]))
+            else:
+                rows["Options"].append(record)
+        for title, entries in rows.items():
+            if entries:
+                with formatter.section(title):
+                    formatter.write_dl(entries)
 
 
 class Commands(TyperGroup):
@@ -42,12 +61,12 @@ _OF_THE_LEDGER: tuple[Callable[..., None], ...] = (
     *(ledgering.verify, ledgering.rebuild, ledgering.export),
 )
 for command in _COMMANDS:
-    app.command()(command)
+    app.command(cls=Command)(command)
 for command in _OF_THE_LEDGER:
-    ledger.command()(command)
-policy.command("show")(keeping.show)
-policy.command("set")(keeping.set_)
-policy.command("revoke")(keeping.revoke)
+    ledger.command(cls=Command)(command)
+policy.command("show", cls=Command)(keeping.show)
+policy.command("set", cls=Command)(keeping.set_)
+policy.command("revoke", cls=Command)(keeping.revoke)
 app.add_typer(ledger, name="ledger")
 app.add_typer(policy, name="policy")
 

@@ -16,6 +16,7 @@ from state.durable import refuse_unsuitable
 from state.errors import NotFound
 from state.policy import Policy
 from state.values.errors import AssayError
+from state.values.wording import counted
 
 _LEAST_FREE = 500 * 1024 * 1024
 _PACKAGES = ("assay-research", "prefect", "duckdb", "tantivy", "trafilatura", "pydantic", "lxml")
@@ -166,10 +167,10 @@ def _ledger(settings: Settings) -> str:
     if not report.is_sound:
         first = report.findings[0]
         raise _Unwell(
-            f"{len(report.findings)} findings, such as {first.place}: {first.what}; "
+            f"{counted(len(report.findings), 'finding')}, such as {first.place}: {first.what}; "
             "see 'assay ledger verify'"
         )
-    return f"{report.runs} runs, {report.events} events, sound"
+    return f"{counted(report.runs, 'run')}, {counted(report.events, 'event')}, sound"
 
 
 def _policy(settings: Settings) -> str:

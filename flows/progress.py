@@ -14,6 +14,7 @@ from flows.terminal import clean, console, is_terminal, talk
 from state.envelope import Draft
 from state.projection import Run
 from state.values.evidence import Coverage
+from state.values.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -172,7 +173,7 @@ def standing(run: Run) -> str:
     """Return where the run stands as one line: what was found and what was spent."""
     found = _counts(run)
     parts = [f"{found.covered}/{found.subquestions} covered"] if found.subquestions else []
-    parts += [f"{found.sources} sources", f"{found.quotes} quotes"]
+    parts += [counted(found.sources, "source"), counted(found.quotes, "quote")]
     parts += [
         f"{label} {used}" + (f"/{limit}" if limit is not None else "")
         for label, used, limit in (
@@ -204,17 +205,19 @@ def tell(run: Run, draft: Draft) -> str:
         case "stage_started":
             return _STAGES.get(body["stage"], str(body["stage"]))
         case "research_plan_recorded":
-            return f"plan {body['version']}: {len(body['subquestions'])} subquestions"
+            return f"plan {body['version']}: {counted(len(body['subquestions']), 'subquestion')}"
         case "review_requested":
             return "waiting for a person to review the plan"
         case "research_schedule_frozen":
-            return f"round {body['round']}: searching {len(body['queries'])} queries"
+            queries = counted(len(body["queries"]), "query", "queries")
+            return f"round {body['round']}: searching {queries}"
         case "research_reading_frozen":
-            return f"round {body['round']}: reading {len(body['locators'])} sources"
+            return f"round {body['round']}: reading {counted(len(body['locators']), 'source')}"
         case "research_coverage_assessed":
             return (
-                f"round {body['round']}: {found.covered} of {found.subquestions} subquestions "
-                f"covered, {found.quotes} quotes from {found.sources} sources"
+                f"round {body['round']}: {found.covered} of "
+                f"{counted(found.subquestions, 'subquestion')} covered, "
+                f"{counted(found.quotes, 'quote')} from {counted(found.sources, 'source')}"
             )
         case "research_stop_decided":
             return f"no further round: {body['reason']}"

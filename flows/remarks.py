@@ -7,6 +7,7 @@ from flows.knowledge import Knowledge
 from state.values.claims import Verdict
 from state.values.evidence import Coverage
 from state.values.report import ReportClaim
+from state.values.wording import counted
 
 _STOPPED = {
     "coverage-complete": "every subquestion was covered",
@@ -42,11 +43,16 @@ def method_remarks(
     covered = sum(row.coverage is Coverage.COVERED for row in rows)
     searches = sum(len(entry.queries) for entry in knowledge.rounds)
     made = (
-        f"Researcher: {researcher}; scope {scope}. {_count(searches, 'search', 'searches')} in "
-        f"{_count(knowledge.number, 'round')}; {_count(len(knowledge.sources), 'source')} read and "
-        f"archived. Research stopped because {_STOPPED.get(knowledge.stop or '', knowledge.stop)}."
+        f"Researcher: {researcher}; scope {scope}. {counted(searches, 'search', 'searches')} in "
+        f"{counted(knowledge.number, 'round')}; {counted(len(knowledge.sources), 'source')} read "
+        "and archived. "
+        f"Research stopped because {_STOPPED.get(knowledge.stop or '', knowledge.stop)}."
     )
-    said = f"{covered} of {len(rows)} subquestions are covered. {_verdicts(claims, dropped)}"
+    agrees = "is" if covered == 1 else "are"
+    said = (
+        f"{covered} of {counted(len(rows), 'subquestion')} {agrees} covered. "
+        f"{_verdicts(claims, dropped)}"
+    )
     remarks = [made, said, *_open(knowledge)]
     if researcher == "extractive":
         remarks.append(
@@ -75,7 +81,3 @@ def _verdicts(claims: Sequence[ReportClaim], dropped: Sequence[ReportClaim]) -> 
         return "The report makes no claim."
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
     return f"Claims checked against their quotes: {said}."
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

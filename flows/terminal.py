@@ -41,11 +41,6 @@ def one_line(text: str, longest: int = _LONGEST_CELL) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return `number` with its noun: `many`, or `one` with an s, unless it is one."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def as_json(value: object, *, indent: int | None = 2) -> str:
     """Return `value` as redacted JSON that is harmless on a terminal, too."""
     text = json.dumps(redact_value(_plain(value)), ensure_ascii=False, indent=indent)

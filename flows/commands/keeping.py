@@ -9,6 +9,7 @@ import typer
 from flows.boundary import FAILED
 from flows.commands.ledgering import needed_desk
 from flows.commands.shared import Json, settings
+from state.values.wording import counted
 
 if TYPE_CHECKING:
     from state.policy import Policy, PolicyFile
@@ -34,7 +35,7 @@ def forget(
     from dataclasses import asdict
 
     from flows.keeping import forget as forget_bytes
-    from flows.terminal import counted, is_terminal, one_line, out, out_json
+    from flows.terminal import is_terminal, one_line, out, out_json
     from state.values.errors import InvalidRequest
 
     opened = needed_desk()
@@ -49,9 +50,9 @@ def forget(
     bodies = counted(done.withheld, "body", "bodies")
     out(f"{bodies} of the archive withheld, {done.deleted} of them deleted")
     if done.kept:
-        out(f"{done.kept} are needed by other runs and were kept")
+        out(f"needed by other runs and kept: {done.kept}")
     if done.left:
-        out(f"{done.left} were only just used; a later 'assay gc' deletes them")
+        out(f"only just used, and left for a later 'assay gc': {done.left}")
 
 
 def gc(
@@ -80,13 +81,15 @@ def gc(
         out_json({**asdict(done), "dry_run": dry_run})
     else:
         verb = "would be deleted" if dry_run else "deleted"
-        out(f"{done.bodies} bodies of {done.size:,} bytes {verb}")
+        out(f"{counted(done.bodies, 'body', 'bodies')} of {counted(done.size, 'byte')} {verb}")
         if done.unfinished:
-            out(f"{done.unfinished} unfinished files deleted")
+            out(f"{counted(done.unfinished, 'unfinished file')} deleted")
 
 
 def backup(
-    path: Annotated[Path, typer.Argument(help="A new folder, or a new file that ends in .tar.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A new folder, or a new file that ends in .tar.")
+    ],
     *,
     json: Json = False,
 ) -> None:
@@ -106,7 +109,8 @@ def backup(
     if json:
         out_json({**asdict(done), "ok": not done.problems})
     else:
-        out(f"{done.path}: {done.runs} runs, {done.events} events, {done.bodies} bodies")
+        runs, events = counted(done.runs, "run"), counted(done.events, "event")
+        out(f"{done.path}: {runs}, {events}, {counted(done.bodies, 'body', 'bodies')}")
         for problem in done.problems:
             talk(f"assay: {problem}")
     if done.problems:

@@ -8,6 +8,7 @@ import typer
 
 from flows.boundary import FAILED
 from flows.commands.shared import Json, desk_if_any, has_runs, settings
+from state.values.wording import counted
 
 if TYPE_CHECKING:
     from flows.wiring import Desk
@@ -111,8 +112,8 @@ def verify(*, json: Json = False) -> None:
     else:
         for finding in report.findings:
             out(f"{finding.run_id or 'ledger'}: {finding.place}: {finding.what}; {finding.advice}")
-        outcome = "sound" if report.is_sound else f"{len(report.findings)} findings"
-        out(f"{report.runs} runs, {report.events} events: {outcome}")
+        outcome = "sound" if report.is_sound else counted(len(report.findings), "finding")
+        out(f"{counted(report.runs, 'run')}, {counted(report.events, 'event')}: {outcome}")
     if not report.is_sound:
         raise typer.Exit(FAILED)
 
@@ -128,7 +129,7 @@ def rebuild(*, json: Json = False) -> None:
     if json:
         out_json({"events": report.events, "quarantined": dict(report.quarantined)})
         return
-    out(f"{report.events} events")
+    out(counted(report.events, "event"))
     for run_id, why in report.quarantined.items():
         out(f"run {run_id} is left out, it is damaged: {why}")
 

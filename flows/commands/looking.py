@@ -7,6 +7,7 @@ import typer
 
 from flows.boundary import exit_code
 from flows.commands.shared import Json, RunId, desk_if_any, desk_with
+from state.values.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,8 +126,6 @@ def _print(facts: dict[str, Any]) -> None:
 
 def _withheld(withheld: dict[str, str]) -> str:
     """Return how many bodies of the archive were forgotten, and why."""
-    from flows.terminal import counted
-
     if not withheld:
         return ""
     why = "; ".join(dict.fromkeys(withheld.values()))

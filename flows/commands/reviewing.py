@@ -17,7 +17,8 @@ Action = Literal["approve", "revise", "replace", "cancel"]
 def review(
     run_id: RunId,
     action: Annotated[
-        Action | None, typer.Argument(metavar="[approve|revise|replace|cancel]", help="The answer.")
+        Action | None,
+        typer.Argument(metavar="ACTION", help="approve, revise, replace or cancel."),
     ] = None,
     *,
     feedback: Annotated[str, typer.Option(metavar="TEXT", help="revise: what should change.")] = "",

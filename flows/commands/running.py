@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows.boundary import signal_of, unexpected
+from flows.boundary import Stopped, signal_of, unexpected
 from flows.commands.shared import (
     Json,
     LogJson,
@@ -67,8 +67,10 @@ def research(  # noqa: PLR0913 - every option is a parameter
     cross_check: Annotated[
         bool, typer.Option("--cross-check", help="Ask for two distinct origins.")
     ] = False,
-    audience: Annotated[str, typer.Option(help="Whom the report is for.")] = "",
-    boundaries: Annotated[str, typer.Option(help="What belongs to the question.")] = "",
+    audience: Annotated[str, typer.Option(metavar="TEXT", help="Whom the report is for.")] = "",
+    boundaries: Annotated[
+        str, typer.Option(metavar="TEXT", help="What belongs to the question.")
+    ] = "",
     type_: Annotated[Kind, typer.Option("--type", help="The kind of research.")] = "academic",
     max_rounds: Annotated[int | None, _limit("--max-rounds", "Rounds in all.")] = None,
     max_queries: Annotated[int | None, _limit("--max-queries", "Queries a round.")] = None,
@@ -168,7 +170,7 @@ def retry(
 def cancel(
     run_id: RunId,
     *,
-    reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.")] = "",
     json: Json = False,
 ) -> None:
     """End RUN for good.
@@ -260,10 +262,15 @@ def _research(request: "ResearchRequest", manner: _Manner) -> None:
             show_result(opened, execute(opened, request.id), json=manner.json)
         refuse_held(opened, request.id)
     with manner.shown(opened) as progress, engine_for(found) as engine:
-        progress.note("indexing the sources")
-        indexing = Indexing(found, request.sources, _counting(progress))
-        _load(engine)
-        indexing.wait()
+        try:
+            progress.note("indexing the sources")
+            indexing = Indexing(found, request.sources, _counting(progress))
+            _load(engine)
+            indexing.wait()
+        except KeyboardInterrupt as stopped:
+            left = "is as it was" if opened.ledger.exists(request.id) else "was not begun"
+            message = f"interrupted; run {request.id} {left}"
+            raise Stopped(signal_of(stopped), message) from None
         submit(opened, request)
         ended = _carry(opened, request.id, engine, progress)
     _end(opened, request.id, ended, manner)

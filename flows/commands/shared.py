@@ -1,15 +1,19 @@
 """What commands have in common: options, the way to a desk, and showing what a run came to."""
 
+import time
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from flows.boundary import JSON, exit_code
+from state.values.wording import counted
 
 if TYPE_CHECKING:
     from flows.runs import RunResult
     from flows.settings import Settings
     from flows.wiring import Desk
+
+_BEGAN = time.monotonic()
 
 
 def _remember_json(context: typer.Context, value: bool) -> bool:  # noqa: FBT001 - Typer's form
@@ -109,6 +113,12 @@ def _body(opened: "Desk", result: "RunResult") -> str:
     return result.clarification
 
 
+def _times(result: "RunResult") -> str:
+    """Return how long the command took so far, of which the run may be a small part."""
+    took = time.monotonic() - _BEGAN
+    return f"{took:.1f} s (the run itself {result.duration_s:.1f} s)"
+
+
 def _remark(result: "RunResult") -> str:
     """Return one line on how it went and what can be done now."""
     run_id = result.run_id
@@ -117,7 +127,7 @@ def _remark(result: "RunResult") -> str:
         case "completed" if result.report:
             return (
                 f"assay: {result.answer_status}, {result.coverage:.0%} covered, "
-                f"{len(result.citations)} citations, {result.duration_s:.1f} s; "
+                f"{counted(len(result.citations), 'citation')}, {_times(result)}; "
                 f"report in {result.report['report.md']}; check it with: assay verify {run_id}"
             )
         case "completed":

@@ -6,6 +6,7 @@ import typer
 
 from flows.boundary import FAILED
 from flows.commands.shared import Json, settings
+from state.values.wording import counted
 
 if TYPE_CHECKING:
     from flows.audit import Audit
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def verify(
-    run_id: Annotated[str | None, typer.Argument(metavar="[RUN]", help="The run's id.")] = None,
+    run_id: Annotated[str | None, typer.Argument(metavar="RUN", help="The run's id.")] = None,
     *,
     all_: Annotated[bool, typer.Option("--all", help="Every run.")] = False,
     json: Json = False,
@@ -58,7 +59,7 @@ def _audit(opened: "Desk", run_id: str) -> "Audit":
 
 
 def _print(audit: "Audit") -> None:
-    from flows.terminal import counted, out, talk
+    from flows.terminal import out, talk
 
     for finding in audit.findings:
         out(f"{audit.run_id}: FAILED {finding.about}: {finding.problem}")

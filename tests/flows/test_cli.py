@@ -85,6 +85,13 @@ def test_the_list_of_commands_fits_a_terminal() -> None:
 
 
 @pytest.mark.parametrize("path", commands(), ids=" ".join)
+def test_no_help_shows_the_types_of_python(path: list[str]) -> None:
+    _, out, _ = invoke(*path, "--help")
+
+    assert not re.search(r"<(str|path|list\[.*|Path)>|\[\[", out), out
+
+
+@pytest.mark.parametrize("path", commands(), ids=" ".join)
 def test_every_command_s_help_shows_an_example(path: list[str]) -> None:
     code, out, _ = invoke(*path, "--help")
 

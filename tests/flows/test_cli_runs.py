@@ -118,7 +118,7 @@ def test_sigterm_before_the_run_ends_the_command_cleanly(assay: CommandLine) -> 
     )
 
     assert ran.code == 143
-    assert "interrupted" in ran.err
+    assert "interrupted; run early was not begun" in ran.err
 
 
 def test_a_run_whose_process_was_killed_shows_as_interrupted(assay: CommandLine) -> None:
