@@ -92,7 +92,7 @@ def test_every_tracked_file_of_a_room_is_in_the_wheel(wheel: Path) -> None:
 
 
 def test_what_older_pips_lose_on_the_way_is_declared_directly(installed: Path) -> None:
-    """pip 23.2 does not see that justext's `lxml[html_clean]` is lxml's `html-clean`."""
+    """Since pip 23.2 does not see that justext's `lxml[html_clean]` is lxml's `html-clean`."""
     (own,) = distributions(path=[str(installed)])
 
     assert any(line.startswith("lxml-html-clean") for line in own.requires or ())
