@@ -12,6 +12,7 @@ import struct
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import BinaryIO, cast
 
 from adapters.documents.wire import encode_conversion
@@ -52,12 +53,22 @@ def serve(requests: BinaryIO, answers: BinaryIO, function: Function, *, cpu_s: i
         conversion = _convert(function, data, name, media_type)
         del data
         body = encode_conversion(conversion)
-        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _TIRED_KIB
-        is_last = grown or conversion.outcome is Outcome.LIMIT
+        is_last = _peak_kib() > _TIRED_KIB or conversion.outcome is Outcome.LIMIT
         answers.write(ANSWER.pack(is_last, len(body)) + body)
         answers.flush()
         if is_last:
             return
+
+
+def _peak_kib() -> int:
+    """Return the most memory this process ever held.
+
+    Linux hands `ru_maxrss` on through fork and exec, so that it can be the parent's.
+    """
+    if sys.platform == "linux":
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.partition("VmHWM:")[2].split()[0])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # bytes, on macOS
 
 
 def _convert(function: Function, data: bytes, name: str, media_type: str) -> Conversion:

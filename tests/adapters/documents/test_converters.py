@@ -227,6 +227,22 @@ async def test_a_cancelled_conversion_kills_its_worker_and_leaves_no_zombie() ->
     assert children() - before == set()
 
 
+async def test_the_memory_of_the_parent_does_not_tire_a_worker() -> None:
+    before = children()
+    ballast = b"x" * (450 * 1024 * 1024)
+    converter = SandboxedConverter(pool=1)
+
+    first = await converter.convert(b"text", name="a.txt")
+    workers = children() - before
+    second = await converter.convert(b"text", name="b.txt")
+    still = children() - before
+    await converter.aclose()
+
+    assert ballast
+    assert first.outcome is second.outcome is Outcome.OK
+    assert workers == still != set()
+
+
 async def test_a_worker_that_died_between_files_is_replaced() -> None:
     before = children()
     with misbehaving(Limits()) as converter:
