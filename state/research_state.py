@@ -29,7 +29,6 @@ from state.research_events import (
     ResearchStepRecorded,
     Stage,
 )
-from state.values.claims import Verdict
 from state.values.evidence import Coverage
 from state.values.profiles import Profile
 
@@ -101,10 +100,6 @@ class Research:
         """Return the artifacts of `role`, oldest first."""
         every = (self.artifacts[id_] for id_ in self.artifact_order)
         return tuple(artifact for artifact in every if artifact.role is role)
-
-    def supported_claims(self) -> int:
-        """Return how many claims were found supported."""
-        return sum(verdict.verdict is Verdict.SUPPORTED for verdict in self.verdicts.values())
 
 
 def refuse_unless(condition: object, code: str, message: str) -> None:

@@ -1,6 +1,5 @@
 """Publish: put a sealed report where people find it, once."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,8 +55,3 @@ def publish_files(given: PublishInput, artifacts: Artifacts) -> Answer[Published
 async def publish(given: PublishInput, *, artifacts: Artifacts) -> Answer[Published]:
     """Publish the report."""
     return await anyio.to_thread.run_sync(publish_files, given, artifacts)
-
-
-def missing_files(folder: Path, files: Mapping[str, str]) -> list[str]:
-    """Return the names in `files` that `folder` does not hold."""
-    return [name for name in files if not (folder / name).exists()]

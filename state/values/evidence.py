@@ -1,4 +1,4 @@
-"""What was found: passages to choose from, quotes that were chosen, and how far they reach."""
+"""What was found: passages to choose evidence from, and how far the evidence reaches."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,32 +23,6 @@ class Passage:
     page: int | None = None
     heading: str = ""
     modified_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """Characters of an archived source: `archived text[start:end] == text`, in code points.
-
-    Bound to the text's hash and to the extractor that made it, so that it stays checkable.
-    """
-
-    source_id: str
-    text_hash: str
-    extractor: str
-    extractor_version: str
-    start: int
-    end: int
-    paragraph: int
-    page: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A quote accepted for a subquestion. `id` is unique in its run: `e1`, `e2`, …"""
-
-    id: str
-    subquestion_id: str
-    quote: Quote
 
 
 class Coverage(StrEnum):

@@ -148,4 +148,5 @@ def test_a_verdict_is_about_a_claim_and_one_of_five() -> None:
         method="exact-quote",
     )
     assert assessed().refusal(verdict) == "UNKNOWN_CLAIM"
-    assert assessed().record(claim(), verdict).research.supported_claims() == 1
+    verdicts = assessed().record(claim(), verdict).research.verdicts
+    assert [found.verdict for found in verdicts.values()] == [Verdict.SUPPORTED]
