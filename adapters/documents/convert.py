@@ -67,7 +67,7 @@ def converter_version() -> str:
 
     It is made from the source of the readers and from the versions of what they read with.
     """
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
     code = sha256_hex(b"\0".join(source.read_bytes() for source in sources))[:16]
     packages = sorted({name for known in FORMATS.values() for name in known.packages})
     return ",".join([code, *(f"{name}={_installed(name)}" for name in packages)])

@@ -42,6 +42,7 @@ class Segment:
     heading: str = ""
     main: bool = True
     page: int | None = None
+    level: int = 0
 
 
 def number_blocks(text: str, segments: Iterable[Segment]) -> tuple[Block, ...]:
@@ -62,6 +63,7 @@ def number_blocks(text: str, segments: Iterable[Segment]) -> tuple[Block, ...]:
                     page=segment.page,
                     heading=segment.heading,
                     main=segment.main,
+                    level=segment.level,
                 )
             )
     return tuple(blocks)

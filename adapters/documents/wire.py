@@ -1,9 +1,10 @@
 """Conversions as bytes, for pipes and caches: JSON that is checked when it comes back."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
-from state.values.blocks import Block, BlockKind, Conversion, Document, Outcome
+from state.values.blocks import Block, BlockKind, Conversion, Document, Outcome, Quality
 
 
 class WireError(ValueError):
@@ -18,7 +19,7 @@ def encode_conversion(conversion: Conversion) -> bytes:
         body["document"] = {
             "text": document.text,
             "blocks": [
-                [b.kind.value, b.start, b.end, b.paragraph, b.page, b.heading, b.main]
+                [b.kind.value, b.start, b.end, b.paragraph, b.page, b.heading, b.main, b.level]
                 for b in document.blocks
             ],
             "media_type": document.media_type,
@@ -26,6 +27,7 @@ def encode_conversion(conversion: Conversion) -> bytes:
             "extractor_version": document.extractor_version,
             "title": document.title,
             "warnings": document.warnings,
+            "quality": asdict(document.quality),
         }
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
@@ -51,9 +53,16 @@ def _document(found: dict[str, Any]) -> Document:  # Any: JSON, checked field by
     text = _text(found["text"])
     blocks = tuple(
         Block(
-            BlockKind(kind), int(start), int(end), int(number), page, _text(heading), main is True
-        )
-        for kind, start, end, number, page, heading, main in found["blocks"]
+            BlockKind(kind),
+            int(start),
+            int(end),
+            int(number),
+            page,
+            _text(heading),
+            main is True,
+            int(level),
+        )  # fmt: skip
+        for kind, start, end, number, page, heading, main, level in found["blocks"]
     )
     reached = 0
     for block in blocks:
@@ -70,6 +79,18 @@ def _document(found: dict[str, Any]) -> Document:  # Any: JSON, checked field by
         extractor_version=_text(found["extractor_version"]),
         title=None if found["title"] is None else _text(found["title"]),
         warnings=tuple(map(_text, found["warnings"])),
+        quality=_quality(found["quality"]),
+    )
+
+
+def _quality(found: dict[str, Any]) -> Quality:  # Any: JSON, checked field by field
+    pages = found["pages"]
+    return Quality(
+        pages=None if pages is None else int(pages),
+        pages_without_text=tuple(map(int, found["pages_without_text"])),
+        pages_in_doubt=tuple(map(int, found["pages_in_doubt"])),
+        dropped=tuple(map(_text, found["dropped"])),
+        hidden_text=tuple(map(_text, found["hidden_text"])),
     )
 
 
