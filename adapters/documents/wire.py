@@ -61,7 +61,7 @@ def _document(found: dict[str, Any]) -> Document:  # Any: JSON, checked field by
             _text(heading),
             main is True,
             int(level),
-        )  # fmt: skip
+        )
         for kind, start, end, number, page, heading, main, level in found["blocks"]
     )
     reached = 0
