@@ -184,6 +184,7 @@ class RunAppender(Generic[S]):
                 previous_hash=previous,
                 refs=draft.refs,
                 body=draft.body,
+                event=draft.event,
             ),
             body,
         )

@@ -44,17 +44,22 @@ class Refs:
 class Draft:
     """An event before it is recorded: what happened, and what it belongs to.
 
-    The ledger adds the rest (id, position, time, hash of the event before).
+    The ledger adds the rest (id, position, time, hash of the event before). `event` is what the
+    body was found to spell, when `state.events.draft` made this: it need not be read again.
     """
 
     type: str
     body: dict[str, Any]  # JSON; `state.events` gives it its type
     refs: Refs = field(default_factory=Refs)
+    event: object = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """One recorded event. `position` counts from 1; `time` is UTC, spelled by `utc_text`."""
+    """One recorded event. `position` counts from 1; `time` is UTC, spelled by `utc_text`.
+
+    `event` is what the body spells, where that is known; see `Draft`.
+    """
 
     event_id: str
     type: str
@@ -65,6 +70,7 @@ class Envelope:
     previous_hash: str
     refs: Refs
     body: dict[str, Any]  # JSON; `state.events` gives it its type
+    event: object = field(default=None, compare=False, repr=False)
 
     def spell(self) -> str:
         """Return the canonical JSON that is hashed and written."""
@@ -132,6 +138,8 @@ def spell_body(draft: Draft) -> tuple[Draft, str]:
     """
     try:
         text = canonical_json(draft.body)
+        if draft.event is not None:
+            return draft, text
         return Draft(draft.type, json.loads(text), draft.refs), text
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidRequest(

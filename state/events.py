@@ -104,8 +104,7 @@ def draft(event: Event, refs: Refs | None = None) -> Draft:
             raise Refused("a turn or call id has a wrong form or looks like a secret", code="REFS")
     body = redact_strings(event.model_dump(mode="json"), event.paths)
     _cut_to_limits(type(event), body)
-    decode(event.type, 1, body, error=Refused)
-    return Draft(event.type, body, refs)
+    return Draft(event.type, body, refs, decode(event.type, 1, body, error=Refused))
 
 
 def redact_strings(value: Any, paths: frozenset[str] = frozenset()) -> Any:

@@ -46,7 +46,11 @@ def evolve(run: Run, envelope: Envelope, line_hash: str) -> Run:
     Raises `Refused` (or its kinds `Conflict`, `Fenced`, `BudgetExceeded`) when the event may not
     follow, and `CorruptLedger` when it is of no known form.
     """
-    event = decode(envelope.type, envelope.schema_version, envelope.body)
+    known = envelope.event
+    if isinstance(known, Event):
+        event = known
+    else:
+        event = decode(envelope.type, envelope.schema_version, envelope.body)
     if run.is_terminal and not isinstance(event, _AFTER_THE_END):
         raise Refused(f"run {run.run_id!r} is {run.status}", code="TERMINAL")
     if (run.position == 0) != isinstance(event, RunQueued):
@@ -114,7 +118,8 @@ def replays(run: Run, draft: Draft) -> bool:
     recorded = run.calls.get(call_id)
     if recorded is None:
         return False
-    if recorded == decode(draft.type, SCHEMA_VERSION, draft.body, error=Refused):
+    wanted = draft.event or decode(draft.type, SCHEMA_VERSION, draft.body, error=Refused)
+    if recorded == wanted:
         return True
     raise Conflict(
         f"call id {call_id!r} was used for {recorded.type} with another input; use a new call id"

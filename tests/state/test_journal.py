@@ -415,4 +415,6 @@ _refs = st.builds(Refs, *[st.none() | _texts] * 4)
 
 @given(st.builds(Envelope, refs=_refs, body=st.dictionaries(_texts, _texts)))
 def test_an_envelope_is_spelled_as_canonical_json(envelope: Envelope) -> None:
-    assert envelope.spell() == canonical_json(asdict(envelope))
+    fields = asdict(envelope)
+    del fields["event"]  # the body once more, as a value
+    assert envelope.spell() == canonical_json(fields)
