@@ -62,6 +62,7 @@ def _source_event(driver: Driver, turn: Turn, reading: Reading) -> ResearchArtif
             extractor_version=reading.extractor_version,
             outcome=reading.outcome,
             characters=reading.characters,
+            declared_type=reading.declared_type,
         ),
     )
 

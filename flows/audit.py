@@ -21,6 +21,7 @@ from state.research_projection import Research
 from state.values.errors import AssayError
 from state.values.ids import content_hash
 from state.values.redaction import redact
+from tasks.read import file_name
 
 Standing = Literal["verified", "failed", "withheld"]
 
@@ -150,9 +151,11 @@ async def _source_text(
     archived = _body(audit, artifacts, run, source.rendition.text_hash, f"text of {about}")
     if raw is None or archived is None:
         return None
-    made = await converter.convert(raw, name=source.locator, media_type=source.media_type)
-    document = made.document
     rendition = source.rendition
+    made = await converter.convert(
+        raw, name=file_name(source.locator), media_type=rendition.declared_type
+    )
+    document = made.document
     if document is None:
         audit.findings.append(Finding(about, f"cannot be read again: {made.reason}"))
     elif (document.extractor, document.extractor_version) != (

@@ -73,7 +73,7 @@ def open_tools(driver: Driver) -> Tools:
     Raises `ObstructedError` (SOURCES) when a folder is gone.
     """
     try:
-        return driver.desk.tools(driver.research.started.request.sources)
+        return driver.desk.tools(driver.research.started.request)
     except InvalidRequest as error:
         raise ObstructedError(error.message, code="SOURCES") from error
 

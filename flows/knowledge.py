@@ -29,7 +29,10 @@ def nothing_known(plan: Plan) -> Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What the rounds so far found out; grows by one `RoundEntry` a round."""
+    """What the rounds so far found out; grows by one `RoundEntry` a round.
+
+    `works` are the names of what was read (`adapters.search.identity`).
+    """
 
     plan: Plan
     sources: tuple[Archived, ...] = ()
@@ -41,6 +44,7 @@ class Knowledge:
     notes: tuple[str, ...] = ()
     stop: StopReason | None = None
     inventory: str | None = None
+    works: frozenset[str] = frozenset()
 
     @property
     def number(self) -> int:

@@ -58,7 +58,7 @@ async def research(run_id: str) -> State[str]:
                 knowledge = going_on(await knowledge_base(run_id, Held((plan, tools))))
                 going_on(await report_writing(run_id, Held((knowledge, tools))))
         finally:
-            await tools.converter.aclose()
+            await tools.aclose()
     return shown_to_prefect(driver.run, ending)
 
 

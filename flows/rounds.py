@@ -7,10 +7,10 @@ from functools import partial
 import anyio
 
 from adapters.models.port import AssessInput, Assessment, Selected
-from adapters.search.port import SearchPage
 from flows.archive import archive_inventory, record_note, record_sources
+from flows.finding import freeze_reading, freeze_schedule, search_all, survey_unused, works_read
 from flows.knowledge import Knowledge
-from flows.step import Driver, StepFailed, Turn, in_order
+from flows.step import Driver, Turn, in_order
 from flows.stopping import next_queries
 from flows.wiring import Tools
 from state.method_events import (
@@ -19,8 +19,6 @@ from state.method_events import (
     RecordedRow,
     ResearchCoverageAssessed,
     ResearchEvidenceAccepted,
-    ResearchReadingFrozen,
-    ResearchScheduleFrozen,
     ResearchSourceSkipped,
     ScheduledQuery,
 )
@@ -39,11 +37,7 @@ from tasks.assess import assess as assess_task
 from tasks.assess import choose_passages
 from tasks.read import Reading, ReadInput
 from tasks.read import read as read_task
-from tasks.search import SearchInput
-from tasks.search import search as search_task
 from tasks.self_check import open_items
-from tasks.survey import SurveyInput
-from tasks.survey import survey as survey_task
 
 MAX_EVIDENCE = 8
 
@@ -51,13 +45,13 @@ MAX_EVIDENCE = 8
 async def research_round(driver: Driver, knowledge: Knowledge, tools: Tools) -> Knowledge:
     """Search, read and assess once; record what came of it; return the knowledge after it."""
     turn = Turn("knowledge_base", knowledge.number + 1)
-    queries = await freeze_schedule(driver, turn, knowledge)
+    queries = await freeze_schedule(driver, turn, knowledge, tools)
     pages, search_failures = await search_all(driver, turn, queries, tools)
     unused = await survey_unused(driver, turn, tools) if turn.round == 1 else ()
-    locators, omitted = await freeze_reading(driver, turn, knowledge, pages)
-    readings, read_failures = await read_all(driver, turn, locators, tools)
+    found = await freeze_reading(driver, turn, knowledge, pages)
+    readings, read_failures = await read_all(driver, turn, found.locators, tools)
     added, duplicates = await record_sources(driver, turn, knowledge, readings)
-    gave_nothing = [*search_failures, *read_failures, *duplicates]
+    gave_nothing = [*search_failures, *found.unfit, *read_failures, *duplicates]
     met = {reading.display for reading in readings} | {entry.target for entry in gave_nothing}
     gave_nothing += [entry for entry in unused if entry.target not in met]
     after = replace(
@@ -65,90 +59,15 @@ async def research_round(driver: Driver, knowledge: Knowledge, tools: Tools) -> 
         sources=(*knowledge.sources, *added),
         used_queries=(*knowledge.used_queries, *[entry.query for entry in queries]),
         failures=(*knowledge.failures, *gave_nothing),
-        omitted=tuple(dict.fromkeys((*knowledge.omitted, *omitted))),
+        omitted=tuple(dict.fromkeys((*knowledge.omitted, *found.omitted))),
+        works=knowledge.works | works_read(pages, [reading.locator for reading in readings]),
     )
     await record_failures(driver, turn, gave_nothing)
     if not after.source_ids:
         after = replace(after, inventory=await archive_inventory(driver, turn, tools))
     assessment = await assess_round(driver, turn, after, queries, tools)
-    entry = RoundEntry(turn.round, tuple(entry.query for entry in queries), locators, 0)
+    entry = RoundEntry(turn.round, tuple(entry.query for entry in queries), found.locators, 0)
     return await close_round(driver, turn, after, assessment, entry)
-
-
-async def freeze_schedule(
-    driver: Driver, turn: Turn, knowledge: Knowledge
-) -> tuple[ScheduledQuery, ...]:
-    """Return the round's searches, recorded before the first is made."""
-    frozen = driver.research.schedules.get(turn.round)
-    if frozen is None:
-        budgets = driver.research.started.request.budgets
-        left = budgets.max_searches - driver.run.spent.searches
-        queries = next_queries(knowledge)[: min(budgets.max_queries, left)]
-        await driver.record(turn, ResearchScheduleFrozen(round=turn.round, queries=queries))
-        frozen = driver.research.schedules[turn.round]  # as recorded, so as it is when resumed
-    return frozen.queries
-
-
-async def search_all(
-    driver: Driver, turn: Turn, queries: Sequence[ScheduledQuery], tools: Tools
-) -> tuple[list[SearchPage], list[Failure]]:
-    """Search all `queries` at once; a search that failed gives an empty page and a `Failure`."""
-    provider = tools.search
-    inputs = [SearchInput(entry.query, entry.subquestion_id, provider.name) for entry in queries]
-    calls = [
-        partial(
-            driver.step, turn, search_task, given, SearchPage,
-            reserve=Usage(searches=1), provider=provider,
-        )
-        for given in inputs
-    ]  # fmt: skip
-    results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
-    pages, failures = [], []
-    for given, result in zip(inputs, results, strict=True):
-        if isinstance(result, RejectedError):
-            failures.append(Failure("search", given.query, result.code, result.message))
-        else:
-            pages.append(result)
-    return pages, failures
-
-
-async def survey_unused(driver: Driver, turn: Turn, tools: Tools) -> tuple[Failure, ...]:
-    """Return what no search finds, as it was when this run first looked."""
-    given = SurveyInput(tools.search.name)
-    try:
-        return await driver.step(turn, survey_task, given, tuple[Failure, ...], unused=tools.unused)
-    except StepFailed as failure:
-        return (Failure("search", "files that cannot be used", failure.code, failure.message),)
-
-
-async def freeze_reading(
-    driver: Driver, turn: Turn, knowledge: Knowledge, pages: Sequence[SearchPage]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what the round reads and what it leaves out, recorded before anything is opened."""
-    frozen = driver.research.readings.get(turn.round)
-    if frozen is None:
-        budgets = driver.research.started.request.budgets
-        left = budgets.max_read_pages - driver.run.spent.pages
-        seen = {source.reading.locator for source in knowledge.sources}
-        seen |= {failure.target for failure in knowledge.failures}
-        found = choose_reading(pages, seen)
-        limit = max(0, min(budgets.max_pages, left))
-        event = ResearchReadingFrozen(
-            round=turn.round, locators=found[:limit], omitted=found[limit:]
-        )
-        await driver.record(turn, event)
-        frozen = driver.research.readings[turn.round]
-    return frozen.locators, frozen.omitted
-
-
-def choose_reading(pages: Sequence[SearchPage], seen: set[str]) -> tuple[str, ...]:
-    """Return the locators to read, best first: the queries take turns, nothing seen, none twice."""
-    found: dict[str, None] = {}
-    for rank in range(max((len(page.hits) for page in pages), default=0)):
-        for page in pages:
-            if rank < len(page.hits) and page.hits[rank].locator not in seen:
-                found[page.hits[rank].locator] = None
-    return tuple(found)
 
 
 async def read_all(
@@ -308,7 +227,7 @@ def _research_step(driver: Driver, turn: Turn, knowledge: Knowledge) -> Research
     return ResearchStepRecorded.model_validate(
         {
             "step_id": f"round-{turn.round}",
-            "kind": "local_exploration" if request.sources else "web_research",
+            "kind": "web_research" if request.uses_web else "local_exploration",
             "status": "completed",
             "objective": f"Round {turn.round}: {knowledge.plan.goal}"[:2000],
             "summary": (

@@ -18,6 +18,7 @@ from state.envelope import Draft
 from state.ledger import Ledger
 from state.policy import Policy
 from state.projection import Run, RunFold
+from state.request import ResearchRequest
 
 Observer = Callable[[Run, Sequence[Draft]], None]
 Ask = Callable[[Run], Awaitable[None]]
@@ -28,15 +29,23 @@ StopAfter = Literal["plan", "round", "report"]
 class Tools:
     """What a run uses of the world: where it searches, how it reads, who judges.
 
-    `inventory` lists what there is to search, and `unused` what of it no search finds.
+    Every query goes to each chain of `searches`; within one, the next provider is asked where the
+    one before failed or found nothing. `inventory` lists what there is to search, and `unused`
+    what of it no search finds (None where that is unknown).
     """
 
-    search: Search
+    searches: tuple[tuple[Search, ...], ...]
     reader: Reader
     converter: Converter
     researcher: Researcher
     inventory: Callable[[], list[dict[str, object]]]
-    unused: Callable[[], Awaitable[Unused]]
+    unused: Callable[[], Awaitable[Unused]] | None = None
+    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
+
+    async def aclose(self) -> None:
+        """End child processes and close connections."""
+        for close in (self.converter.aclose, *self.closers):
+            await close()
 
 
 def _observe_nothing(run: Run, drafts: Sequence[Draft]) -> None:
@@ -48,7 +57,7 @@ class Desk:
     """Everything a process works with: the memory, the clock, and how to open the world.
 
     `observe` is called after each append; `ask` brings a request before the person at the terminal
-    (None: nobody is there); `tools` opens the world for a run's sources; `stop_after` ends a
+    (None: nobody is there); `tools` opens the world that a run may see; `stop_after` ends a
     research run, resumable, after its plan, after one round, or before its report is published.
     """
 
@@ -56,7 +65,7 @@ class Desk:
     ledger: Ledger[Run]
     artifacts: Artifacts
     policy: Policy
-    tools: Callable[[Sequence[str]], Tools]
+    tools: Callable[[ResearchRequest], Tools]
     converter: Callable[[], Converter]
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     observe: Observer = _observe_nothing
@@ -107,10 +116,15 @@ def make_desk(settings: Settings, *, now: Callable[[], datetime] | None = None) 
         ),
         artifacts=LocalArtifacts(settings.home / "artifacts"),
         policy=Policy(settings.home / "policy.json"),
-        tools=lambda sources: local_tools(settings, sources),
+        tools=lambda request: open_world(settings, request),
         converter=lambda: local_converter(settings),
         now=clock,
     )
+
+
+def open_world(settings: Settings, request: ResearchRequest) -> Tools:
+    """Return what a run uses: its own folders, and the web only where it asks for that."""
+    return local_tools(settings, request.sources)
 
 
 def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
@@ -123,7 +137,14 @@ def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
     search = LocalFolder(sources, cache=settings.cache, converter=converter, own=settings.home)
     reader = LocalReader(search.reader)
     # What is quoted is read from its bytes: nobody vouches for what lies in a cache.
-    return Tools(search, reader, converter, ExtractiveResearcher(), reader.inventory, search.unused)
+    return Tools(
+        searches=((search,),),
+        reader=reader,
+        converter=converter,
+        researcher=ExtractiveResearcher(),
+        inventory=reader.inventory,
+        unused=search.unused,
+    )
 
 
 def local_converter(settings: Settings) -> Converter:

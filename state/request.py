@@ -17,11 +17,14 @@ from pydantic import (
 
 from state.values.errors import InvalidRequest
 from state.values.ids import canonical_json, is_stable_id, sha256_hex
+from state.values.origins import ANY, covers, normal_origin
 from state.values.profiles import PROFILES
-from state.values.redaction import has_secret
+from state.values.redaction import has_secret, redact
 
 Scope = Literal["quick", "standard", "deep"]
 Source = Annotated[str, Field(min_length=1, max_length=4096)]
+Url = Annotated[str, Field(min_length=1, max_length=2048)]
+Provider = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 ResearchType = Literal["market", "industry", "academic", "competitive", "policy"]
 
 # by scope and limit: least, most, default
@@ -77,13 +80,21 @@ class Budgets(_Value):
     research_seconds: StrictInt
 
 
+_WEB = ("allowed_origins", "reference_urls", "search_providers")  # left out while they are empty
+
+
 def one_line(text: str) -> str:
     """Return `text` in NFC, its white space collapsed to single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 class ResearchRequest(_Value):
-    """One question, who asks it, where to look, and within which limits."""
+    """One question, who asks it, where to look, and within which limits.
+
+    `allowed_origins` are the hosts of the web that may be read: none, up to twelve, or any.
+    `search_providers` are asked in their order, the next when one fails or finds nothing;
+    `reference_urls` are read in the first round.
+    """
 
     id: str
     tenant: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,80}$")] = "local"
@@ -95,6 +106,9 @@ class ResearchRequest(_Value):
     profile: str = "question"
     scope: Scope = "standard"
     sources: Annotated[tuple[Source, ...], Field(max_length=100)] = ()  # absolute paths
+    allowed_origins: Literal["any"] | Annotated[tuple[str, ...], Field(max_length=12)] = ()
+    reference_urls: Annotated[tuple[Url, ...], Field(max_length=3)] = ()
+    search_providers: Annotated[tuple[Provider, ...], Field(max_length=10)] = ()
     cross_check: bool = False
     allow_partial: bool = True
     plan_review: bool = False
@@ -140,6 +154,22 @@ class ResearchRequest(_Value):
             )
         return profile
 
+    @field_validator("allowed_origins", mode="before")
+    @classmethod
+    def _host_names(cls, origins: object) -> object:
+        if origins == ANY or not isinstance(origins, (list, tuple)):
+            return origins
+        return tuple(dict.fromkeys(normal_origin(str(origin)) for origin in origins))
+
+    @model_validator(mode="after")
+    def _within_origins(self) -> Self:
+        if self.search_providers and not self.allowed_origins:
+            raise ValueError("a search of the web needs allowed_origins: hosts, or any")
+        for url in self.reference_urls:
+            if not covers(self.allowed_origins, url):
+                raise ValueError(f"reference {redact(url)} is not within the allowed origins")
+        return self
+
     @model_validator(mode="after")
     def _within_ranges(self) -> Self:
         for name, (least, most, _) in RANGES[self.scope].items():
@@ -149,9 +179,18 @@ class ResearchRequest(_Value):
         return self
 
     @property
+    def uses_web(self) -> bool:
+        """Tell whether the run may open connections to the outside."""
+        return bool(self.search_providers or self.reference_urls)
+
+    @property
     def fingerprint(self) -> str:
         """Return the hash of everything asked; a changed request needs a new id."""
-        return sha256_hex(canonical_json(self.model_dump(mode="json")))
+        fields = self.model_dump(mode="json")
+        for name in _WEB:  # so that a request without them is what it was before there were any
+            if not fields[name]:
+                del fields[name]
+        return sha256_hex(canonical_json(fields))
 
 
 def make_request(

@@ -66,7 +66,10 @@ STAGES: tuple[Stage, ...] = ("knowledge_base", "report_writing", "completed")
 
 
 class Rendition(Value):
-    """The text of a source as one extractor read it; quotes point into it."""
+    """The text of a source as one extractor read it; quotes point into it.
+
+    `declared_type` is the media type that the source was sent with, or ''.
+    """
 
     text_hash: ContentHash
     blocks_hash: ContentHash
@@ -74,6 +77,7 @@ class Rendition(Value):
     extractor_version: Code
     outcome: Annotated[str, Field(max_length=40)]
     characters: Count
+    declared_type: Annotated[str, Field(max_length=240)] = ""
 
 
 class InspectedRef(Value):

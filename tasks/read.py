@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
 
 import anyio
 from prefect import task
@@ -49,6 +51,7 @@ class Reading:
     fetched_at: str
     modified_at: str
     warnings: tuple[str, ...] = ()
+    declared_type: str = ""
 
 
 async def read_source(
@@ -66,7 +69,7 @@ async def read_source(
     fetched_at = utc_text(now())
     content_hash = await anyio.to_thread.run_sync(artifacts.put, opened.data)
     conversion = await converter.convert(
-        opened.data, name=opened.display, media_type=opened.media_type
+        opened.data, name=file_name(given.locator), media_type=opened.media_type
     )
     document = conversion.document
     if document is None or not conversion.outcome.is_readable:
@@ -93,8 +96,16 @@ async def read_source(
         fetched_at=fetched_at,
         modified_at=opened.modified_at,
         warnings=document.warnings,
+        declared_type=opened.media_type,
     )
     return Answer(reading, Usage(pages=1))
+
+
+def file_name(locator: str) -> str:
+    """Return what a source is called when it is read: a path as it is, the last part of a URL."""
+    if "://" not in locator:
+        return locator
+    return PurePosixPath(urlsplit(locator).path).name
 
 
 def spell_blocks(document: Document) -> str:

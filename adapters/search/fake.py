@@ -17,6 +17,7 @@ class FakeSearch:
 
     results: Mapping[str, Sequence[Hit] | AssayError]
     name: str = "fake"
+    cost_micro_usd: int = 0
     asked: list[str] = field(default_factory=list[str])
 
     async def search(self, query: str, *, cursor: str | None = None, limit: int = 6) -> SearchPage:

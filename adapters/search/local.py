@@ -57,6 +57,11 @@ class LocalFolder:
         return "local"
 
     @property
+    def cost_micro_usd(self) -> int:
+        """Return 0: it costs nothing."""
+        return 0
+
+    @property
     def skipped(self) -> tuple[Skipped, ...]:
         """Return the files that the last refresh could not use, and why."""
         return self._open.unused.skipped if self._open else ()

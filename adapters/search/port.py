@@ -44,6 +44,11 @@ class Search(Protocol):
         """Return the provider's name, as reports and settings spell it."""
         ...
 
+    @property
+    def cost_micro_usd(self) -> int:
+        """Return what one search costs at most, in millionths of a US dollar."""
+        ...
+
     async def search(self, query: str, *, cursor: str | None = None, limit: int = 6) -> SearchPage:
         """Return the page of hits for `query` at `cursor` (None: the first).
 

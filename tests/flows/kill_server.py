@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from state.envelope import Line
 from state.local_ledger import LocalLedger
 from state.policy import Policy
 from state.projection import RunFold
+from state.request import ResearchRequest
 from state.values.plan import Plan
 
 FIXED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -70,6 +71,10 @@ class NotingSearch:
     @property
     def name(self) -> str:
         return self._inner.name
+
+    @property
+    def cost_micro_usd(self) -> int:
+        return self._inner.cost_micro_usd
 
     async def search(self, query: str, *, cursor: str | None = None, limit: int = 6) -> SearchPage:
         self._diary.note("search", query)
@@ -120,15 +125,13 @@ def desk_for(job: Job) -> Desk:
             if line.envelope.position == job.fill_disk_after:
                 fill_disk(home)
 
-    def tools(sources: Sequence[str]) -> Tools:
-        real = local_tools(settings, sources)
-        return Tools(
-            NotingSearch(real.search, diary),
-            NotingReader(real.reader, diary),
-            real.converter,
-            noting_researcher(real.researcher, diary),
-            real.inventory,
-            real.unused,
+    def tools(request: ResearchRequest) -> Tools:
+        real = local_tools(settings, request.sources)
+        return replace(
+            real,
+            searches=((NotingSearch(real.searches[0][0], diary),),),
+            reader=NotingReader(real.reader, diary),
+            researcher=noting_researcher(real.researcher, diary),
         )
 
     settings = Settings(home=home)

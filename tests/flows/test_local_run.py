@@ -5,7 +5,6 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from flows.audit import audit_run
 from flows.runs import RunResult, execute, request_of, submit
 from flows.settings import Settings
 from flows.wiring import Desk, Tools, local_tools, make_desk
+from state.request import ResearchRequest
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -36,8 +36,8 @@ def desk_at(home: Path) -> Desk:
     settings = Settings(home=home)
     desk = make_desk(settings)
 
-    def tools(sources: Any) -> Tools:
-        made = local_tools(settings, sources)
+    def tools(request: ResearchRequest) -> Tools:
+        made = local_tools(settings, request.sources)
         return replace(made, converter=DirectConverter())
 
     desk.tools = tools

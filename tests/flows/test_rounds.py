@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from adapters.models.port import Assessment
 from adapters.search.port import Hit, SearchPage
+from flows.finding import choose_reading
 from flows.knowledge import Knowledge, nothing_known
-from flows.rounds import choose_reading
 from flows.stopping import next_queries
 from state.values.evidence import Coverage, CoverageRow
 from state.values.report import RoundEntry
@@ -64,9 +64,9 @@ def page(*locators: str) -> SearchPage:
 
 
 def test_the_queries_take_turns_and_nothing_is_read_twice() -> None:
-    found = choose_reading([page("/a", "/b", "/c"), page("/d", "/a")], {"/c"})
+    found = choose_reading([page("/a", "/b", "/c"), page("/d", "/a")], seen={"/c"})
 
-    assert found == ("/a", "/d", "/b")
+    assert found.locators == ("/a", "/d", "/b")
 
 
 PAGES = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=4)
@@ -76,7 +76,31 @@ PAGES = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=4)
 def test_everything_found_is_read_or_was_seen_and_once(
     found: list[list[str]], seen: set[str]
 ) -> None:
-    chosen = choose_reading([page(*locators) for locators in found], seen)
+    chosen = choose_reading([page(*locators) for locators in found], seen=seen).locators
 
     assert len(set(chosen)) == len(chosen)
     assert set(chosen) == {each for locators in found for each in locators} - seen
+
+
+def test_references_are_read_first_and_what_is_out_of_bounds_is_left_out() -> None:
+    hits = page("https://a.example.org/1", "https://elsewhere.com/2")
+
+    found = choose_reading(
+        [hits], origins=("*.example.org",), references=["https://b.example.org/3"]
+    )
+
+    assert found.locators == ("https://b.example.org/3", "https://a.example.org/1")
+    assert found.omitted == ("https://elsewhere.com/2",)
+
+
+def test_a_retracted_work_and_its_notice_are_no_evidence() -> None:
+    """Cases: B1 19."""
+    works = [
+        Hit("https://a.org/1", "Retracted", "", 1.0, notice="retracted"),
+        Hit("https://a.org/2", "Notice", "", 1.0, notice="retraction-notice"),
+    ]
+
+    found = choose_reading([SearchPage(tuple(works))], origins="any")
+
+    assert found.locators == ()
+    assert [entry.code for entry in found.unfit] == ["RETRACTED", "RETRACTION_NOTICE"]

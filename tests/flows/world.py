@@ -35,7 +35,7 @@ from state.artifacts import Artifacts, LocalArtifacts
 from state.local_ledger import LocalLedger
 from state.policy import Policy
 from state.projection import Run, RunFold
-from state.request import make_request
+from state.request import ResearchRequest, make_request
 from state.values.claims import Claim, ClaimCheck, Verdict
 from state.values.errors import AssayError
 from state.values.evidence import Conflict, Coverage, CoverageRow
@@ -173,6 +173,7 @@ class World:
     artifacts: Artifacts | None = None
     left_out: Unused = field(default_factory=Unused)
     name: str = "small world"
+    cost_micro_usd: int = 0
 
     async def search(self, query: str, *, cursor: str | None = None, limit: int = 6) -> SearchPage:
         self.asked.append(query)
@@ -197,8 +198,15 @@ class World:
     async def unused(self) -> Unused:
         return self.left_out
 
-    def tools(self, sources: Sequence[str]) -> Tools:
-        return Tools(self, self, self.converter(), self.scholar, self.inventory, self.unused)
+    def tools(self, request: ResearchRequest) -> Tools:
+        return Tools(
+            searches=((self,),),
+            reader=self,
+            converter=self.converter(),
+            researcher=self.scholar,
+            inventory=self.inventory,
+            unused=self.unused,
+        )
 
     def converter(self) -> Converter:
         return DirectConverter()
