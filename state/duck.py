@@ -8,17 +8,18 @@ turnstile, since overlapping readers would otherwise keep a writer out for ever.
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import duckdb
 
+from state.dictionary import TABLES, VIEWS, Entry, comments, read_folder
 from state.durable import sync_file
 from state.errors import CorruptLedger, StorageError
 from state.locks import FileLock, busy
 from state.values.ids import canonical_json, sha256_hex
 
 DATABASE = "ledger.duckdb"
-VIEWS = Path(__file__).parent / "views"
 # The storage version is the newest that DuckDB 1.5 and 2.0 both write. With the usual row groups of
 # 122,880 a checkpoint after a few new events writes up to 30 MB again.
 _WRITABLE = "STORAGE_VERSION 'v1.5.0', ROW_GROUP_SIZE 16384"
@@ -33,37 +34,6 @@ _LOCAL: dict[str, str | int | float | list[str]] = {
     "threads": 2,
 }
 
-# Keys are inline: DuckDB 1.5 stops enforcing a CREATE UNIQUE INDEX after a crash. `body` is text:
-# read through the JSON type it would come back in another spelling, and its hash would not match.
-SCHEMA = """
-CREATE TABLE events (
-    run_id VARCHAR NOT NULL,
-    position BIGINT NOT NULL,
-    event_id VARCHAR NOT NULL,
-    type VARCHAR NOT NULL,
-    schema_version INTEGER NOT NULL,
-    time TIMESTAMP NOT NULL,
-    turn_id VARCHAR,
-    call_id VARCHAR,
-    flow_run_id VARCHAR,
-    task_run_id VARCHAR,
-    previous_hash VARCHAR NOT NULL,
-    hash VARCHAR NOT NULL,
-    body VARCHAR NOT NULL,
-    PRIMARY KEY (run_id, position)
-);
-CREATE TABLE journals (
-    folder VARCHAR NOT NULL PRIMARY KEY,
-    run_id VARCHAR NOT NULL,
-    ingested_bytes BIGINT NOT NULL,
-    last_position BIGINT NOT NULL,
-    last_hash VARCHAR NOT NULL,
-    seen_bytes BIGINT NOT NULL,
-    seen_mtime_ns BIGINT NOT NULL,
-    quarantined VARCHAR
-);
-CREATE TABLE meta (key VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NOT NULL);
-"""
 _REFUSED_BY_THE_DISK = ("no space", "could not write", "permission denied")
 _DAMAGE = (duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
 
@@ -116,7 +86,8 @@ class DuckFile:
             if path is None:
                 connection.execute(_LOG_ONLY)
             if is_new or not _has_schema(connection):
-                connection.execute(f"BEGIN; {SCHEMA} COMMIT")
+                tables = ";\n".join(entry.sql for entry in read_folder(TABLES).values())
+                connection.execute(f"BEGIN; {tables}; COMMIT")
             _refresh_views(connection)
             connection.execute("BEGIN")
             yield connection
@@ -201,18 +172,15 @@ def damaged(path: Path, error: object) -> CorruptLedger:
 
 
 def views_hash() -> str:
-    """Return the hash of the views as they are in this version of Assay."""
-    return sha256_hex(canonical_json([SCHEMA, *(sorted(_views().items()))]))
+    """Return the hash of the views as they are in this version of Assay, and of what they say."""
+    entries = [*read_folder(TABLES).values(), *read_folder(VIEWS).values()]
+    return sha256_hex(canonical_json([asdict(entry) for entry in entries]))
 
 
 def current_views(connection: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether the file's views are those of this version of Assay."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'views'").fetchone()
     return row is not None and row[0] == views_hash()
-
-
-def _views() -> dict[str, str]:
-    return {path.stem: path.read_text() for path in VIEWS.glob("*.sql")}
 
 
 def _has_schema(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -236,21 +204,23 @@ def _refresh_views(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchall()
     for (name,) in old:
         connection.execute(f'DROP VIEW "{name}"')
-    waiting = _views()
+    views = read_folder(VIEWS)
+    waiting = list(views.values())
     while waiting:
-        made = [name for name, text in waiting.items() if _make_view(connection, name, text)]
-        if not made:
-            name, text = waiting.popitem()
-            connection.execute(f'CREATE VIEW "{name}" AS {text}')  # raises the reason
-        for name in made:
-            del waiting[name]
+        blocked = [entry for entry in waiting if not _make_view(connection, entry)]
+        if len(blocked) == len(waiting):
+            entry = waiting[0]
+            connection.execute(f'CREATE VIEW "{entry.name}" AS {entry.sql}')  # raises the reason
+        waiting = blocked
+    said = [*comments(read_folder(TABLES), "TABLE"), *comments(views, "VIEW")]
+    connection.execute("; ".join(["BEGIN", *said, "COMMIT"]))
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('views', ?)", [views_hash()])
 
 
-def _make_view(connection: duckdb.DuckDBPyConnection, name: str, text: str) -> bool:
+def _make_view(connection: duckdb.DuckDBPyConnection, entry: Entry) -> bool:
     """Tell whether the view could be made: another one it reads may have to come first."""
     try:
-        connection.execute(f'CREATE VIEW "{name}" AS {text}')
+        connection.execute(f'CREATE VIEW "{entry.name}" AS {entry.sql}')
     except duckdb.CatalogException:
         return False
     return True

@@ -1,16 +1,28 @@
--- One row for each quote that a claim rests on: claim, evidence, and the range of the source's text.
+-- One row a quote that a claim rests on: claim, evidence, and the range of the source's text.
+--
+--   run_id          the run
+--   claim_id        the claim that rests on the quote
+--   evidence_id     the quote
+--   subquestion_id  the subquestion the quote was accepted for
+--   source_id       the source it stands in
+--   quote_start     where it begins in the source's archived text, in characters from 0
+--   quote_end       where it ends, exclusive
+--   page            the page it stands on, from 1; null where there are no pages
+--   paragraph       the paragraph it stands in
+--   text_hash       the content hash of the archived text
+--   quote_hash      the content hash of the quote itself
 SELECT
-    c.run_id,
-    c.claim_id,
-    c.evidence_id,
-    (e.body ->> '$.subquestion_id') AS subquestion_id,
-    (e.body ->> '$.quote.source_id') AS source_id,
-    CAST((e.body ->> '$.quote.start') AS BIGINT) AS quote_start,
-    CAST((e.body ->> '$.quote.end') AS BIGINT) AS quote_end,
-    CAST((e.body ->> '$.quote.page') AS INTEGER) AS page,
-    CAST((e.body ->> '$.quote.paragraph') AS INTEGER) AS paragraph,
-    (e.body ->> '$.quote.text_hash') AS text_hash,
-    (e.body ->> '$.quote_hash') AS quote_hash
+    run_id,
+    claim_id,
+    evidence_id,
+    subquestion_id,
+    source_id,
+    quote_start,
+    quote_end,
+    page,
+    paragraph,
+    text_hash,
+    quote_hash
 FROM (
     SELECT
         run_id,
@@ -18,8 +30,5 @@ FROM (
         unnest(json_extract_string(body, '$.evidence_ids[*]')) AS evidence_id
     FROM events
     WHERE type = 'research_claim_recorded'
-) AS c
-JOIN events AS e
-    ON e.run_id = c.run_id
-    AND e.type = 'research_evidence_accepted'
-    AND (e.body ->> '$.evidence_id') = c.evidence_id
+)
+JOIN evidence USING (run_id, evidence_id)

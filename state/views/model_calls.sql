@@ -1,2 +1,3 @@
 -- The steps that called a language model.
+-- Columns as in `steps`.
 SELECT * FROM steps WHERE model_calls > 0

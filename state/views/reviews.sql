@@ -1,8 +1,19 @@
 -- One row a review request: when a person was asked and answered, what they decided, and who.
+--
+--   run_id          the run
+--   interaction_id  the request's id in the run
+--   plan_version    the version of the plan that was shown
+--   plan_hash       the hash of that plan
+--   action          approve, revise, replace or cancel; null while nobody answered
+--   answered_by     who answered
+--   channel         from where: cli, prefect and so on
+--   requested_at    when a person was asked, UTC
+--   answered_at     when the answer was recorded, UTC
+--   turnaround_s    seconds between the two
 SELECT
     q.run_id,
     (q.body ->> '$.interaction_id') AS interaction_id,
-    CAST((q.body ->> '$.version') AS INTEGER) AS plan_version,
+    CAST(q.body ->> '$.version' AS INTEGER) AS plan_version,
     (q.body ->> '$.plan_hash') AS plan_hash,
     (a.body ->> '$.action') AS action,
     (a.body ->> '$.by') AS answered_by,

@@ -1,5 +1,31 @@
 -- One row a run: what it is, how it stands, what it came to, what it used.
 -- A run whose process is gone reads as running until something notices (`assay runs` does).
+--
+--   run_id         the run
+--   kind           research or paper2code
+--   status         queued, running, waiting, interrupted, completed, failed or cancelled
+--   question       what is to be found out
+--   profile        which report it makes
+--   scope          quick, standard or deep
+--   requested_by   who asked
+--   task_id        the first run of its family: a retry is a new run of the same task
+--   attempt        its number in the family, from 1
+--   retry_of       the run it is a retry of
+--   answer_status  what the report can say: answered, insufficient-evidence and so on
+--   stop_reason    why no further round was begun
+--   code           why it was interrupted or failed, for programs
+--   coverage       the share of its subquestions that is covered, 0 to 1
+--   sources        how many sources it archived
+--   quotes         how many quotes it accepted
+--   claims         how many claims it made
+--   events         how many events it has
+--   queued_at      when it was asked for, UTC
+--   started_at     when work began, UTC
+--   ended_at       when it ended, UTC; null while it can go on
+--   updated_at     when its last event was recorded, UTC
+--   duration_s     seconds from its start to its end, or to its last event; waiting included
+--   rounds         how many rounds were assessed
+--   supported      how many of its claims were found to be supported
 WITH life AS (
     SELECT run_id,
         min(time) FILTER (WHERE type = 'run_queued') AS queued_at,
@@ -19,7 +45,11 @@ WITH life AS (
             WHERE type IN ('run_interrupted', 'run_cancelled', 'run_failed', 'run_completed')
         ) AS ending,
         arg_max(body, position) FILTER (WHERE type = 'research_coverage_assessed') AS coverage,
+        count(*) FILTER (WHERE type = 'research_coverage_assessed') AS rounds,
         count(*) FILTER (WHERE type = 'research_claim_recorded') AS claims,
+        count(*) FILTER (
+            WHERE type = 'research_verdict_recorded' AND (body ->> '$.verdict') = 'supported'
+        ) AS supported,
         count(*) FILTER (WHERE type = 'research_evidence_accepted') AS quotes,
         count(*) FILTER (
             WHERE type = 'research_artifact_recorded' AND (body ->> '$.role') = 'source'
@@ -56,5 +86,7 @@ SELECT
     started_at,
     ended_at,
     updated_at,
-    epoch(coalesce(ended_at, updated_at)) - epoch(started_at) AS duration_s
+    epoch(coalesce(ended_at, updated_at)) - epoch(started_at) AS duration_s,
+    rounds,
+    supported
 FROM life

@@ -1,4 +1,10 @@
 -- One row a stage of a run, and how long it took (waiting included).
+--
+--   run_id        the run
+--   stage         planning, knowledge_base, report_writing, publishing and so on
+--   started_at    when it began, UTC
+--   completed_at  when it ended, UTC; null while it is open
+--   duration_s    seconds between the two
 SELECT
     run_id,
     (body ->> '$.stage') AS stage,
