@@ -1,0 +1,1 @@
+"""Providers that search the web at large: wikis, metasearch, and commercial indexes."""
