@@ -2,28 +2,26 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import quote
 
-from adapters.search.answers import Malformed, Refused, no_cursor, said
+from adapters.search.answers import Malformed, Refused, said
+from adapters.search.hiding import Secret
 from adapters.search.pace import SHARED, Pace
-from adapters.search.port import Hit, SearchPage
-from adapters.search.tidying import clean_text, plain, tidy
+from adapters.search.paging import Place, next_cursor, read_cursor
+from adapters.search.port import SearchPage
+from adapters.search.tidying import plain, tidy
 from adapters.web.port import Http, Request, Response
 from state.values.errors import InvalidRequest, RejectedError
 from state.values.ids import content_hash
-from state.values.redaction import REDACTED, redact
+from state.values.redaction import redact
 
 __all__ = ["MORE", "Malformed", "Provider", "Refused", "SearchUnavailable", "Terms", "WebSearch"]
 
 MORE = "more"
 """The `next_cursor` of a provider with numbered pages: there is a page after this one."""
 
-_MAX_SAID = 200
-_MAX_CURSOR = 1_000
 _WORD = re.compile(r"[^\W_]")
-_NUMBERED = re.compile(r"([1-9][0-9]{0,3})(?:\+([1-9][0-9]{0,3}))?\Z")
 # What reading a foreign format raises where it is not as it should be, XML's errors included.
 _UNREADABLE = (
     ArithmeticError,
@@ -101,15 +99,6 @@ class SearchUnavailable(RejectedError):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a page begins: the provider's own cursor, and for numbered pages how much to skip."""
-
-    cursor: str | None
-    number: int = 1
-    skip: int = 0
-
-
 class WebSearch:
     """A `Search` that asks `provider` over `http`, with `key` if it takes one.
 
@@ -122,7 +111,7 @@ class WebSearch:
         self._provider = provider
         self._terms = provider.terms
         self._http = http
-        self._key = key.strip()
+        self._secret = Secret(key.strip())
         self._pace = pace
 
     @property
@@ -146,9 +135,11 @@ class WebSearch:
         asked, warnings = self._fit(query)
         if not asked:
             return SearchPage(hits=(), warnings=("The query holds no word to search for.",))
-        place = self._place(cursor)
+        place = read_cursor(cursor, pages=self._terms.pages)
         self._require_key()
-        request = self._provider.request(asked, cursor=place.cursor, limit=limit, key=self._key)
+        request = self._provider.request(
+            asked, cursor=place.cursor, limit=limit, key=self._secret.key
+        )
         await self._pace.wait(self._terms.name, self._terms.interval_s)
         response = await self._send(request)
         if not 200 <= response.status < 300:
@@ -171,26 +162,14 @@ class WebSearch:
         cut = f"of the {len(text)} characters of this one, {len(fitting)} were sent."
         return fitting, [f"{self._terms.label} takes queries of up to {bound}; {cut}"]
 
-    def _place(self, cursor: str | None) -> _Place:
-        if cursor is None:
-            return _Place(None)
-        if len(cursor) > _MAX_CURSOR or not cursor.isprintable():
-            raise no_cursor(cursor)
-        if not self._terms.pages:
-            return _Place(cursor)
-        match = _NUMBERED.match(cursor)
-        if match is None or int(match[1]) > self._terms.pages:
-            raise no_cursor(cursor)
-        return _Place(None if match[1] == "1" else match[1], int(match[1]), int(match[2] or 0))
-
     def _require_key(self) -> None:
         terms = self._terms
-        if terms.needs_key and not self._key:
+        if terms.needs_key and not self._secret.key:
             raise RejectedError(
                 f"{terms.label} needs a key; set {terms.key} to yours, or search elsewhere.",
                 code="KEY_MISSING",
             )
-        if not (self._key.isascii() and self._key.isprintable()):
+        if not (self._secret.key.isascii() and self._secret.key.isprintable()):
             raise self._unavailable(
                 f"what {terms.key} holds is no key of {terms.label}: it has characters no key has."
             )
@@ -199,16 +178,16 @@ class WebSearch:
         try:
             return await self._http.send(request)
         except RejectedError as error:
-            message = self._hide(error.message)
+            message = self._secret.hide(error.message)
             raise self._unavailable(
                 f"{self._terms.label} cannot be asked: {message}"
-            ) from self._cause(error)
+            ) from self._secret.cause(error)
 
     def _refusal(self, response: Response) -> SearchUnavailable:
         terms, status = self._terms, response.status
         words = said(response.body)
         meaning = self._meaning(status, words)
-        quoted = f" (it says: {self._quoted(words)})" if words else ""
+        quoted = f" (it says: {self._secret.quote(words)})" if words else ""
         return self._unavailable(f"{terms.label} answered {status}: {meaning}{quoted}", status)
 
     def _meaning(self, status: int, words: str) -> str:
@@ -216,7 +195,7 @@ class WebSearch:
         for sign, meaning in terms.meanings:
             if sign == str(status) or (not sign.isdecimal() and sign in words):
                 return meaning
-        if status in (401, 403) and terms.key and self._key:
+        if status in (401, 403) and terms.key and self._secret.key:
             return f"the key in {terms.key} is refused"
         if status in (401, 403):
             return "it refuses to answer" + (f" without a key; set {terms.key}" * bool(terms.key))
@@ -225,64 +204,32 @@ class WebSearch:
         return "it is failing" if status >= 500 else "it refuses the request"
 
     def _page(
-        self, response: Response, place: _Place, limit: int, warnings: list[str]
+        self, response: Response, place: Place, limit: int, warnings: list[str]
     ) -> SearchPage:
-        wanted = limit + place.skip + (1 if self._terms.pages else 0)
+        pages = self._terms.pages
+        wanted = limit + place.skip + (1 if pages else 0)
         try:
             page = self._provider.parse(response.body, response.headers, limit=wanted)
-            hits, unusable = tidy(self._hidden(hit) for hit in page.hits)
+            hits, unusable = tidy(self._secret.hide_in(hit) for hit in page.hits)
         except _UNREADABLE as error:
             told = isinstance(error, Malformed | Refused)
-            what = self._quoted(str(error) if told else type(error).__name__)
+            what = self._secret.quote(str(error) if told else type(error).__name__)
             does = "reports" if isinstance(error, Refused) else "answered what it does not document"
             raise self._unavailable(
                 f"{self._terms.label} {does}: {what}", response.status
-            ) from self._cause(error)
-        notes = [self._quoted(warning) for warning in page.warnings]
+            ) from self._secret.cause(error)
+        notes = [self._secret.quote(warning) for warning in page.warnings]
         if unusable:
             notes.append(f"{unusable} found without a web address that can be opened, left out.")
         return SearchPage(
             hits=tuple(hits[place.skip : place.skip + limit]),
-            next_cursor=self._next(page, place, limit, len(hits)),
+            next_cursor=next_cursor(
+                place, page.next_cursor, pages=pages, found=len(hits), limit=limit
+            ),
             warnings=tuple(warnings + [note for note in notes if note]),
             raw_hash=content_hash(response.body),
             cost_micro_usd=page.cost_micro_usd or self._terms.cost_micro_usd,
         )
-
-    def _next(self, page: SearchPage, place: _Place, limit: int, found: int) -> str | None:
-        if not self._terms.pages:
-            given = page.next_cursor
-            usable = given and len(given) <= _MAX_CURSOR and given.isprintable()
-            return given if usable else None
-        if found > place.skip + limit:
-            return f"{place.number}+{place.skip + limit}"
-        more = page.next_cursor is not None and place.number < self._terms.pages
-        return str(place.number + 1) if more else None
-
-    def _hidden(self, hit: Hit) -> Hit:
-        """Return `hit` without the key; an address that holds it comes back unusable."""
-        if not self._key:
-            return hit
-        return replace(
-            hit,
-            locator="" if self._hide(hit.locator) != hit.locator else hit.locator,
-            title=None if hit.title is None else self._hide(hit.title),
-            snippet=self._hide(hit.snippet),
-            ids=tuple(each for each in hit.ids if self._key not in each),
-        )
-
-    def _quoted(self, text: str) -> str:
-        return clean_text(redact(self._hide(text)), most=_MAX_SAID)
-
-    def _hide(self, text: str) -> str:
-        if self._key:
-            for spelled in (self._key, quote(self._key, safe="")):
-                text = text.replace(spelled, REDACTED)
-        return text
-
-    def _cause(self, error: Exception) -> Exception | None:
-        """Return `error`, or None when it quotes the key: a cause is printed with its effect."""
-        return error if self._hide(str(error)) == str(error) else None
 
     def _unavailable(self, message: str, status: int | None = None) -> SearchUnavailable:
         return SearchUnavailable(redact(message), provider=self._terms.name, status=status)

@@ -1,22 +1,17 @@
 """A server on loopback that answers as search services do, and a way to have them asked there."""
 
-import asyncio
 import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from email.message import Message
-from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.error import HTTPError, URLError
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
-from urllib.request import Request as UrllibRequest
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from adapters.web.client import HttpClient
 from adapters.web.port import Http, Request, Response
-from state.values.errors import RejectedError
+from adapters.web.rules import Rules
 
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -146,39 +141,10 @@ class Diverted:
         await self.http.aclose()
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    def redirect_request(self, *args: object, **more: object) -> None:
-        """Follow nothing."""
+def client_for(origin: str, *, wall_s: float = 5.0) -> Http:
+    """Return the real client, allowed to ask `origin`, that waits for nothing between tries."""
+    return HttpClient(Rules(services=(origin,), wall_s=wall_s), sleep=no_sleep)
 
 
-class PlainHttp:
-    """An `Http` without rules and retries, for tests on loopback alone."""
-
-    def __init__(self, timeout_s: float = 5.0) -> None:
-        self._timeout_s = timeout_s
-
-    async def send(self, request: Request) -> Response:
-        return await asyncio.to_thread(self._send, request)
-
-    async def aclose(self) -> None:
-        """Close nothing: each connection was closed after its answer."""
-
-    def _send(self, request: Request) -> Response:
-        url = request.url + ("?" + urlencode(request.params) if request.params else "")
-        data = None if request.json is None else json.dumps(request.json).encode()
-        sent = UrllibRequest(url, data=data, headers=dict(request.headers))
-        if data is not None:
-            sent.add_header("Content-Type", "application/json")
-        opener = build_opener(ProxyHandler({}), _NoRedirect)
-        try:
-            with opener.open(sent, timeout=self._timeout_s) as answer:
-                return _response(url, answer.status, answer.headers, answer.read())
-        except HTTPError as error:
-            with error:
-                return _response(url, error.code, error.headers, error.read())
-        except (URLError, OSError, HTTPException) as error:
-            raise RejectedError(f"no whole answer: {error}", code="PAGE_UNAVAILABLE") from error
-
-
-def _response(url: str, status: int, headers: Message, body: bytes) -> Response:
-    return Response(url, status, {name.lower(): value for name, value in headers.items()}, body)
+async def no_sleep(seconds: float) -> None:
+    """Wait for nothing."""

@@ -13,7 +13,7 @@ from adapters.search.pace import Pace
 from adapters.search.web import MORE, Provider, WebSearch
 from adapters.web.port import Request
 from state.values.errors import InvalidRequest
-from tests.adapters.search.loopback import PlainHttp, serving
+from tests.adapters.search.loopback import client_for, serving
 from tests.adapters.search.provider_cases import BRAVE, KEY, MEDIAWIKI, SEARXNG, TAVILY
 
 
@@ -179,7 +179,7 @@ async def test_what_arrives_at_the_service_is_what_was_meant() -> None:
             Brave(loopback.origin),
             MediaWiki(loopback.origin),
         ):
-            await WebSearch(provider, PlainHttp(), key=KEY, pace=Pace()).search(
+            await WebSearch(provider, client_for(loopback.origin), key=KEY, pace=Pace()).search(
                 "C++ & “seeds” 100%"
             )
     tavily, brave, wiki = loopback.asked

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.search.general.searxng import Searxng
 from adapters.search.pace import Pace
 from adapters.search.port import SearchPage
 from adapters.search.web import MORE, Provider, SearchUnavailable, Terms, WebSearch
+from adapters.web.client import HttpClient
 from adapters.web.port import Request, Response
+from adapters.web.rules import Rules
 from state.values.errors import AssayError, InvalidRequest, RejectedError
+from tests.adapters.search.loopback import Canned, Diverted, client_for, no_sleep, serving
 from tests.adapters.search.provider_cases import BRAVE, CASES, KEY, MEDIAWIKI, SEARXNG, TAVILY
 
 pytestmark = pytest.mark.anyio
-
-
-async def no_sleep(seconds: float) -> None:
-    """Wait for nothing."""
 
 
 @dataclass
@@ -296,3 +296,41 @@ async def test_whatever_bytes_are_answered_end_in_a_page_or_an_error_of_assays(
 
     with pytest.raises(SearchUnavailable):
         await search_of(provider, answering(b"\x00" + body)).search("seeds")
+
+
+async def test_a_service_that_is_busy_for_a_moment_is_asked_again() -> None:
+    busy = Canned(b"slow down", 429, "text/plain", headers=(("Retry-After", "1"),))
+    with serving(busy, TAVILY.first) as loopback:
+        http = Diverted(client_for(loopback.origin), loopback.origin)
+        page = await WebSearch(TAVILY.provider, http, key=KEY, pace=Pace()).search("seeds")
+
+    assert len(page.hits) == len(TAVILY.locators)
+    assert len(loopback.asked) == 2
+
+
+async def test_a_service_on_this_machine_is_asked_only_when_it_was_allowed() -> None:
+    with serving(SEARXNG.first) as loopback:
+        provider = Searxng(loopback.origin)
+        allowed = WebSearch(provider, client_for(loopback.origin), pace=Pace(sleep=no_sleep))
+        forbidden = WebSearch(provider, HttpClient(Rules()), pace=Pace(sleep=no_sleep))
+
+        assert (await allowed.search("seeds")).hits
+        with pytest.raises(SearchUnavailable, match="SearXNG cannot be asked: ") as raised:
+            await forbidden.search("seeds")
+
+    assert isinstance(raised.value.__cause__, RejectedError)
+    assert raised.value.__cause__.code == "URL_POLICY_DENIED"
+    assert len(loopback.asked) == 1
+
+
+async def test_a_redirect_to_where_nobody_may_go_is_an_error_of_the_provider() -> None:
+    away = Canned(b"", 302, "text/html", headers=(("Location", "https://www.google.com/?q=x"),))
+    with serving(away) as loopback:
+        http = Diverted(
+            HttpClient(Rules(services=(loopback.origin,), origins=("example.org",))),
+            loopback.origin,
+        )
+        with pytest.raises(SearchUnavailable, match="Brave Search cannot be asked"):
+            await WebSearch(BRAVE.provider, http, key=KEY, pace=Pace()).search("seeds")
+
+    assert len(loopback.asked) == 1

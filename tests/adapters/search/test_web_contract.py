@@ -18,8 +18,9 @@ from tests.adapters.search.loopback import (
     Canned,
     Diverted,
     Loopback,
-    PlainHttp,
     as_json,
+    client_for,
+    no_sleep,
     serving,
 )
 from tests.adapters.search.provider_cases import CASES, ProviderCase
@@ -29,14 +30,10 @@ pytestmark = pytest.mark.anyio
 by_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
 
-async def no_sleep(seconds: float) -> None:
-    """Wait for nothing."""
-
-
 def web_search(case: ProviderCase, loopback: Loopback, *, key: str | None = None) -> WebSearch:
     return WebSearch(
         case.provider,
-        Diverted(PlainHttp(timeout_s=0.5), loopback.origin),
+        Diverted(client_for(loopback.origin, wall_s=0.5), loopback.origin),
         key=case.key if key is None else key,
         pace=Pace(sleep=no_sleep),
     )

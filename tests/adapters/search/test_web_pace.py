@@ -11,7 +11,7 @@ import pytest
 
 from adapters.search.pace import Pace
 from adapters.search.web import WebSearch
-from tests.adapters.search.loopback import Diverted, PlainHttp, serving
+from tests.adapters.search.loopback import Diverted, client_for, serving
 from tests.adapters.search.provider_cases import MEDIAWIKI
 
 pytestmark = pytest.mark.anyio
@@ -121,7 +121,7 @@ async def test_without_a_folder_to_write_in_the_pace_holds_within_the_process(
 async def test_searches_at_once_share_the_pace_of_the_process() -> None:
     with serving(MEDIAWIKI.empty) as loopback:
         pace = Pace()
-        http = Diverted(PlainHttp(), loopback.origin)
+        http = Diverted(client_for(loopback.origin), loopback.origin)
         async with anyio.create_task_group() as group:
             for _ in range(3):
                 group.start_soon(WebSearch(MEDIAWIKI.provider, http, pace=pace).search, "seeds")
