@@ -80,7 +80,7 @@ def said(body: bytes) -> str:
         text = body[:1_000].decode("utf-8", "replace").strip()
         return "" if text[:1] in ("<", "{", "[") else text
     told = dict.fromkeys(_told(value, _DEPTH))
-    return ": ".join(list(told)[:3])
+    return ": ".join(list(told)[:3]).replace(".: ", ": ")
 
 
 def _told(value: object, depth: int) -> Iterator[str]:
