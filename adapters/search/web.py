@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 from adapters.search.answers import Malformed, Refused, said
 from adapters.search.hiding import Secret
@@ -16,7 +16,16 @@ from state.values.errors import InvalidRequest, RejectedError
 from state.values.ids import content_hash
 from state.values.redaction import redact
 
-__all__ = ["MORE", "Malformed", "Provider", "Refused", "SearchUnavailable", "Terms", "WebSearch"]
+__all__ = [
+    "MORE",
+    "Malformed",
+    "Provider",
+    "Refused",
+    "SearchUnavailable",
+    "Terms",
+    "TwoStep",
+    "WebSearch",
+]
 
 MORE = "more"
 """The `next_cursor` of a provider with numbered pages: there is a page after this one."""
@@ -85,6 +94,18 @@ class Provider(Protocol):
         ...
 
 
+@runtime_checkable
+class TwoStep(Provider, Protocol):
+    """A provider whose answer only names what was found, and has to be asked what that is."""
+
+    def follow_up(self, body: bytes, *, key: str) -> Request | None:
+        """Return the request for what the answer `body` names, or None when that is nothing.
+
+        `parse` is given both answers: the first has cursor and warnings, the second the hits.
+        """
+        ...
+
+
 class SearchUnavailable(RejectedError):
     """A provider gave no answer that can be used; another may.
 
@@ -140,11 +161,20 @@ class WebSearch:
         request = self._provider.request(
             asked, cursor=place.cursor, limit=limit, key=self._secret.key
         )
+        response = await self._answer(request)
+        page = self._page(response, place, limit, warnings)
+        if isinstance(self._provider, TwoStep):
+            further = self._provider.follow_up(response.body, key=self._secret.key)
+            if further is not None:
+                return _joined(page, self._page(await self._answer(further), place, limit, []))
+        return page
+
+    async def _answer(self, request: Request) -> Response:
         await self._pace.wait(self._terms.name, self._terms.interval_s)
         response = await self._send(request)
         if not 200 <= response.status < 300:
             raise self._refusal(response)
-        return self._page(response, place, limit, warnings)
+        return response
 
     def _fit(self, query: str) -> tuple[str, list[str]]:
         """Return the query as it is sent ('' when it holds no word), and what was left out."""
@@ -233,3 +263,13 @@ class WebSearch:
 
     def _unavailable(self, message: str, status: int | None = None) -> SearchUnavailable:
         return SearchUnavailable(redact(message), provider=self._terms.name, status=status)
+
+
+def _joined(named: SearchPage, described: SearchPage) -> SearchPage:
+    return replace(
+        described,
+        next_cursor=named.next_cursor,
+        warnings=named.warnings + described.warnings,
+        raw_hash=content_hash(named.raw_hash + described.raw_hash),
+        cost_micro_usd=named.cost_micro_usd + described.cost_micro_usd,
+    )

@@ -19,7 +19,10 @@ HTML = "text/html; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Canned:
-    """One answer. `after_s` is how long it takes; `breaks_off` closes the connection halfway."""
+    """One answer. `after_s` is how long it takes; `breaks_off` closes the connection halfway.
+
+    `then` are the answers, by path, to requests that follow from this one.
+    """
 
     body: bytes = b""
     status: int = 200
@@ -27,6 +30,7 @@ class Canned:
     headers: tuple[tuple[str, str], ...] = ()
     after_s: float = 0.0
     breaks_off: bool = False
+    then: Mapping[str, "Canned"] = field(default_factory=dict[str, "Canned"])
 
 
 def as_json(value: object, *, status: int = 200) -> Canned:
@@ -64,13 +68,17 @@ class Loopback:
     answers: list[Canned] = field(default_factory=lambda: [Canned(b"{}")])
     asked: list[Asked] = field(default_factory=list[Asked])
     port: int = 0
+    given: Canned = field(default_factory=Canned)
 
     @property
     def origin(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def next_answer(self) -> Canned:
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+    def next_answer(self, path: str) -> Canned:
+        if path in self.given.then:
+            return self.given.then[path]
+        self.given = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return self.given
 
 
 @contextmanager
@@ -95,7 +103,7 @@ def serving(*answers: Canned) -> Iterator[Loopback]:
                     time.monotonic(),
                 )
             )
-            canned = loopback.next_answer()
+            canned = loopback.next_answer(parts.path)
             time.sleep(canned.after_s)
             self.send_response(canned.status)
             self.send_header("Content-Type", canned.media_type)
