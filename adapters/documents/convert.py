@@ -20,6 +20,8 @@ from state.values.ids import sha256_hex
 _MB = 1_000_000
 _TEXT_LIMIT = 20 * _MB
 _HTML_LIMIT = 5 * _MB
+_DOCX_LIMIT = 50 * _MB
+_PDF_LIMIT = 50 * _MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,16 @@ FORMATS = {
     sniff.HTML: Format(
         "HTML", "adapters.documents.html:read_html", _HTML_LIMIT, ("lxml", "trafilatura")
     ),
+    sniff.PDF: Format(
+        "PDF", "adapters.documents.pdf.read:read_pdf", _PDF_LIMIT, ("pypdf", "pypdfium2")
+    ),
+    sniff.DOCX: Format(
+        "Word", "adapters.documents.docx_reader.reader:read_docx", _DOCX_LIMIT, ("lxml",)
+    ),
 }
 """Every kind that can be read. A new kind is a new entry."""
 
 _ADVICE = {
-    sniff.PDF: "PDF files cannot be read yet; save the text of it as .txt or .html",
-    sniff.DOCX: "Word files cannot be read yet; save it as .html, .md or .txt",
     "application/x-ole-storage": (
         "this is an old Office file (.doc, .xls, .ppt); save it as .html or .txt"
     ),

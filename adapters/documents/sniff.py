@@ -61,6 +61,15 @@ _SAID = {
     "text/html": HTML,
     "application/xhtml+xml": HTML,
 }
+_PDF_HEADER = re.compile(rb"%PDF-\d")
+_PDF_HEADER_WITHIN = 1024
+_PDF_OBJECT = re.compile(rb"(?:^|[\r\n\s>])\d{1,10}\s+\d{1,5}\s+obj\b")
+_PDF_PARTS = (b"endobj", b"endstream", b"trailer", b"startxref")
+_OLE = _MAGIC[0][0]
+_ENCRYPTED_PACKAGE = "EncryptedPackage\0".encode("utf-16-le")
+_ZIP_ENTRY = b"PK\x01\x02"
+_MAX_DIRECTORY = 2_000_000
+_WORD_PART = re.compile(rb"(?:^|[^/\w-])/?word/(?:document|styles|settings|_rels)")
 _CONTROLS = bytes(byte for byte in range(0x20) if byte not in b"\t\n\r\f\v\b\x1b")
 
 
@@ -72,12 +81,14 @@ def sniff(data: bytes, *, name: str, media_type: str = "") -> str:
     """
     head = data[:_HEAD]
     is_binary = _is_binary(data)
-    if head.startswith(b"%PDF-") or (is_binary and b"%PDF-" in head[:1024]):
+    if _is_pdf(data, name, media_type, is_binary=is_binary):
         return PDF
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "image/webp"
+    if head.startswith(_OLE) and _is_encrypted_package(data):
+        return DOCX
     for magic, kind in _MAGIC:
         if head.startswith(magic) and (is_binary or magic not in _MAGIC_LIKE_WORDS):
             return kind
@@ -86,10 +97,34 @@ def sniff(data: bytes, *, name: str, media_type: str = "") -> str:
     return _text_kind(head, name, media_type)
 
 
+def _is_pdf(data: bytes, name: str, media_type: str, *, is_binary: bool) -> bool:
+    """Tell a PDF from a text that speaks of one: by its objects, which words alone do not make.
+
+    Readers take a header that stands within the first 1024 bytes (ISO 32000-1, annex H).
+    """
+    header = _PDF_HEADER.search(data, 0, _PDF_HEADER_WITHIN + 8)
+    if header is None:
+        return False
+    is_first = not data[: header.start()].strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n\f\v")
+    suffix = PurePath(name).suffix.lower()
+    if is_binary and is_first:
+        return True
+    if not is_binary and not is_first and suffix in _SUFFIXES:
+        return False  # a text that shows how a PDF looks
+    if _PDF_OBJECT.search(data) and any(part in data for part in _PDF_PARTS):
+        return True
+    if not is_first:
+        return False
+    if suffix == ".pdf" or media_type.lower().startswith(PDF):
+        return True
+    return len(data.strip()) <= len(b"%PDF-1.7")  # cut off after its header
+
+
 def _zip_kind(data: bytes) -> str:
-    # The names stand uncompressed in the central directory, which is at the end.
-    names = data[:_HEAD] + data[-64 * 1024 :]
-    if b"word/document" in names:
+    # The names stand uncompressed in the directory at the end; a file that is cut off has none.
+    directory = data[max(data.rfind(b"PK\x05\x06") - _MAX_DIRECTORY, 0) :]
+    names = (directory if _ZIP_ENTRY in directory else data[:_HEAD]).lower().replace(b"\\", b"/")
+    if b"[content_types].xml" in names and _WORD_PART.search(names):
         return DOCX
     if b"xl/workbook" in names or b"ppt/presentation" in names:
         return "application/vnd.openxmlformats-officedocument"
@@ -98,6 +133,17 @@ def _zip_kind(data: bytes) -> str:
     if b"application/epub+zip" in data[:_HEAD]:
         return "application/epub+zip"
     return "application/zip"
+
+
+def _is_encrypted_package(data: bytes) -> bool:
+    """Tell a new Office file that is encrypted from an old one: by a stream's name (MS-OFFCRYPTO).
+
+    Entries of the directory that names the streams stand at multiples of 128 bytes.
+    """
+    at = data.find(_ENCRYPTED_PACKAGE)
+    while at >= 0 and at % 128:
+        at = data.find(_ENCRYPTED_PACKAGE, at + 1)
+    return at >= 0
 
 
 def _is_binary(data: bytes) -> bool:

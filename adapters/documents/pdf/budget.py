@@ -1,0 +1,74 @@
+"""How much work one file may cause, counted so that the same file always gets equally far."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pypdf import apply_configuration
+
+MAX_PAGES = 3_000
+MAX_PAGE_BYTES = 6_000_000
+MAX_BYTES = 48_000_000
+MAX_OPERATORS = 2_500_000
+_MAX_TOKENS_OF_STREAM = 800_000
+_MAX_STREAM = 16_000_000
+_MAX_FORMS_OF_PAGE = 1_000
+
+
+class Spent(Exception):
+    """The work that one file may cause is done; the message says which part."""
+
+
+class PageTooLarge(Exception):
+    """One page is more than is read; the message says why. Other pages may be read."""
+
+
+class Budget:
+    """Counts the bytes and operators of content that were read.
+
+    `seconds` is a last resort, for machines so slow that what is counted takes too long there.
+    """
+
+    def __init__(self, *, seconds: float = 10.0) -> None:
+        self._end = time.monotonic() + seconds
+        self._operators = 0
+        self._bytes = 0
+
+    def add_bytes(self, count: int) -> None:
+        """Count decoded content; raises `PageTooLarge` or `Spent`."""
+        if count > MAX_PAGE_BYTES:
+            raise PageTooLarge(f"more than {MAX_PAGE_BYTES:,} bytes of drawing")
+        self._bytes += count
+        if self._bytes > MAX_BYTES:
+            raise Spent(f"more than {MAX_BYTES:,} bytes of drawing")
+
+    def add_operator(self) -> None:
+        """Count one operator; raises `Spent`."""
+        self._operators += 1
+        if self._operators > MAX_OPERATORS:
+            raise Spent(f"more than {MAX_OPERATORS:,} drawing operators")
+        if self._operators % 4096 == 0:
+            self.check_time()
+
+    def check_time(self) -> None:
+        """Raise `Spent` when time is up."""
+        if time.monotonic() > self._end:
+            raise Spent("the time allowed for one file")
+
+
+@contextmanager
+def bounded_parsing() -> Iterator[None]:
+    """Have pypdf give up on streams that unpack to more than is read, and start no program."""
+    with apply_configuration(
+        array_based_stream_maximum_output_length=_MAX_STREAM,
+        zlib_maximum_output_length=_MAX_STREAM,
+        lzw_maximum_output_length=_MAX_STREAM,
+        run_length_maximum_output_length=_MAX_STREAM,
+        brotli_maximum_output_length=_MAX_STREAM,
+        zlib_maximum_recovery_input_length=1_000_000,
+        stream_decoding_work_maximum_length=4 * _MAX_STREAM,
+        stream_parsing_work_maximum_count=_MAX_TOKENS_OF_STREAM,
+        xform_maximum_invocations_per_extraction=_MAX_FORMS_OF_PAGE,
+        jbig2dec_binary=None,
+    ):
+        yield

@@ -1,0 +1,193 @@
+"""Lines of a page as a reader of PDF gives them: characters, where they stand and how they look."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+_BOLD = re.compile(
+    r"bold|black|heavy|semib|demi|medi(?!um)|cmbx|cmssbx|sfbx|ecbx|-b\b|\bbd\b", re.IGNORECASE
+)
+_MONO = re.compile(
+    r"cour|mono|consol|typewriter|cmtt|sftt|ectt|menlo|inconsolata|nimbusmon|fixed|andale|lettergo"
+    r"|cmsltt|txtt",
+    re.IGNORECASE,
+)
+_MATH = re.compile(
+    r"cmmi|cmsy|cmex|msam|msbm|math|symbol|rsfs|eufm|mtsy|mtmi|stix.*ital", re.IGNORECASE
+)
+_SUBSET = re.compile(r"^/?[A-Z]{6}\+")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a font looks, as far as its name and flags tell."""
+
+    bold: bool = False
+    mono: bool = False
+    math: bool = False
+
+
+PLAIN = Style()
+
+
+def style_of(name: str, *, fixed_pitch: bool = False, weight: float = 0) -> Style:
+    """Return the style of a font by its name, such as `ABCDEF+NimbusRomNo9L-Medi`."""
+    name = _SUBSET.sub("", name)
+    return Style(
+        bold=weight >= 600 or _BOLD.search(name) is not None,
+        mono=fixed_pitch or _MONO.search(name) is not None,
+        math=_MATH.search(name) is not None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Characters in one font. `x` and `y` are where they begin; `angle` is 0, 90, 180 or 270."""
+
+    text: str
+    x: float
+    y: float
+    size: float
+    style: Style = PLAIN
+    angle: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page (from 1): where it begins, x to the right and y up as its reader sees it.
+
+    `size` is the largest that many of its characters have, `math` the share of those in formulas.
+    `cells` counts what a row of a table is made of; `aside` is text that runs across the page's;
+    `hidden` says why no reader sees the line, or is ''.
+    """
+
+    text: str
+    page: int
+    x: float
+    y: float
+    size: float
+    bold: bool = False
+    mono: bool = False
+    math: float = 0.0
+    cells: int = 1
+    aside: bool = False
+    hidden: str = ""
+
+    @property
+    def letters(self) -> int:
+        """Return how many characters are not space."""
+        return len(self.text) - self.text.count(" ")
+
+
+def angle_of(along_x: float, along_y: float) -> int:
+    """Return the right angle that is nearest to the direction of writing."""
+    return round(math.degrees(math.atan2(along_y, along_x)) / 90) % 4 * 90
+
+
+def upright(x: float, y: float, angle: int) -> tuple[float, float]:
+    """Return a point as someone sees it who has turned the page by `angle` to read."""
+    match angle:
+        case 90:
+            return y, -x
+        case 180:
+            return -x, -y
+        case 270:
+            return -y, x
+        case _:
+            return x, y
+
+
+def make_lines(rows: Iterable[Sequence[Run]], page: int) -> list[Line]:
+    """Return the lines that rows of runs make, in order; blank ones are left out.
+
+    Lines that are written across the direction of most of the page are `aside`, and last.
+    """
+    made = [(row, main) for row in rows if (main := _main_run(row)) is not None]
+    sizes: Counter[int] = Counter()
+    for row, main in made:
+        sizes[main.angle] += sum(len(run.text) for run in row)
+    if not sizes:
+        return []
+    frame = sizes.most_common(1)[0][0]
+    lines = [_line(row, main, page, frame) for row, main in made]
+    lines = [line for line in lines if line.text]
+    return [line for line in lines if not line.aside] + [line for line in lines if line.aside]
+
+
+def _main_run(row: Sequence[Run]) -> Run | None:
+    told = [run for run in row if run.text and not run.text.isspace()]
+    return max(told, key=lambda run: len(run.text.strip()), default=None)
+
+
+def _line(row: Sequence[Run], main: Run, page: int, frame: int) -> Line:
+    first = next(run for run in row if run.text and not run.text.isspace())
+    x, _ = upright(first.x, first.y, frame)
+    _, y = upright(main.x, main.y, frame)
+    bold = mono = math_ = total = 0
+    sizes: Counter[float] = Counter()
+    for run in row:
+        count = len(run.text) - run.text.count(" ")
+        total += count
+        sizes[run.size] += count
+        bold += count if run.style.bold else 0
+        mono += count if run.style.mono else 0
+        math_ += count if run.style.math else 0
+    return Line(
+        text="".join(run.text for run in row).strip(),
+        page=page,
+        x=x,
+        y=y,
+        # Indices are many in formulas, and smaller than the line they stand in.
+        size=max(size for size, count in sizes.items() if count >= 0.25 * max(sizes.values())),
+        bold=bold > 0.8 * total,
+        mono=mono > 0.8 * total,
+        math=math_ / total if total else 0.0,
+        aside=main.angle != frame,
+    )
+
+
+def without_copies(lines: Sequence[Line]) -> list[Line]:
+    """Return `lines` without those drawn twice to look bold, a shadow's breadth apart."""
+    seen: dict[str, list[Line]] = {}
+    kept = []
+    for line in lines:
+        same = seen.setdefault(line.text, [])
+        if not any(_overlies(line, other) for other in same):
+            kept.append(line)
+        same.append(line)
+    return kept
+
+
+def _overlies(one: Line, other: Line) -> bool:
+    reach = 0.25 * max(one.size, 1.0)
+    return abs(one.x - other.x) <= reach and abs(one.y - other.y) <= reach
+
+
+def join_rows(lines: Sequence[Line]) -> list[Line]:
+    """Return `lines` with those joined, by tabs, that follow one another on one base line.
+
+    Programs that write tables give each cell by itself.
+    """
+    joined: list[Line] = []
+    for line in lines:
+        last = joined[-1] if joined else None
+        if last is not None and _is_next_cell(last, line):
+            joined[-1] = replace(
+                last,
+                text=f"{last.text}\t{line.text}",
+                cells=last.cells + 1,
+                bold=last.bold and line.bold,
+                mono=last.mono and line.mono,
+            )
+        else:
+            joined.append(line)
+    return joined
+
+
+def _is_next_cell(last: Line, line: Line) -> bool:
+    if line.aside or last.aside or last.hidden != line.hidden:
+        return False
+    size = max(last.size, line.size)
+    return abs(last.y - line.y) <= 0.25 * size and line.x > last.x + 0.5 * size
