@@ -15,12 +15,15 @@ from flows.wiring import local_converter, make_desk
 from state.durable import refuse_unsuitable
 from state.errors import NotFound
 from state.policy import Policy
+from state.values.blocks import Conversion, Outcome
 from state.values.errors import AssayError
 from state.values.wording import counted
 
 _LEAST_FREE = 500 * 1024 * 1024
-_PACKAGES = ("assay-research", "prefect", "duckdb", "tantivy", "trafilatura", "pydantic", "lxml")
-_SAMPLES = (("sample.md", b"# Title\n\nA sentence.\n"), ("sample.html", b"<p>A sentence.</p>"))
+_PACKAGES = (
+    *("assay-research", "prefect", "duckdb", "tantivy", "trafilatura", "pydantic", "lxml"),
+    *("pypdf", "pypdfium2", "python-docx", "httpcore"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ def examine(settings: Settings) -> list[Check]:
         ("free space", _free_space),
         ("prefect server", _server),
         ("readers", _readers),
+        ("limits", _limits),
+        ("web search", _searches),
         ("ledger", _ledger),
         ("policy", _policy),
     )
@@ -141,13 +146,15 @@ def _page(url: str) -> str:
 
 
 def _readers(settings: Settings) -> str:
+    from flows.samples import SENTENCE, samples
+
     async def read() -> list[str]:
         converter = local_converter(settings)
         try:
             said = []
-            for name, data in _SAMPLES:
+            for name, data in samples().items():
                 made = await converter.convert(data, name=name)
-                if made.document is None or "A sentence." not in made.document.text:
+                if made.document is None or SENTENCE not in made.document.text:
                     raise _Unwell(f"{name} could not be read: {made.outcome}: {made.reason}")
                 said.append(f"{Path(name).suffix[1:]} by {made.document.extractor}")
             return said
@@ -155,6 +162,38 @@ def _readers(settings: Settings) -> str:
             await converter.aclose()
 
     return ", ".join(anyio.run(read))
+
+
+def _limits(_: Settings) -> str:
+    from adapters.documents.sandboxed import Limits, SandboxedConverter
+
+    limits = Limits()
+
+    async def exceed() -> Conversion:
+        converter = SandboxedConverter(
+            pool=1, limits=limits, function="adapters.documents.probe:exceed_memory"
+        )
+        try:
+            return await converter.convert(b"x", name="probe")
+        finally:
+            await converter.aclose()
+
+    made = anyio.run(exceed)
+    if made.outcome is not Outcome.LIMIT:
+        raise _Unwell(
+            f"a reader that takes too much memory is not stopped here ({made.outcome}: "
+            f"{made.reason}); read only files that you trust"
+        )
+    return (
+        f"each file is read within {limits.memory_bytes // 2**20:,} MiB and {limits.wall_s:g} s, "
+        "in a process of its own"
+    )
+
+
+def _searches(settings: Settings) -> str:
+    from flows.web import provider_states
+
+    return "; ".join(f"{name} {state}" for name, state in provider_states(settings).items())
 
 
 def _ledger(settings: Settings) -> str:

@@ -158,17 +158,21 @@ def choose_reading(
     locators: list[str] = []
     omitted: list[str] = []
     unfit: list[Failure] = []
-    for hit in merge_hits([given, *pages]):
+    for hit in merge_hits([given, *pages], prefer=lambda locator: _may_be_read(locator, origins)):
         if hit.locator in seen or identities(hit.locator, hit.ids) & works:
             continue
         if hit.notice:
             code = hit.notice.upper().replace("-", "_")
             unfit.append(Failure("search", hit.locator, code, NOTICES.get(hit.notice, hit.notice)))
-        elif "://" in hit.locator and not covers(origins, hit.locator):
+        elif not _may_be_read(hit.locator, origins):
             omitted.append(hit.locator)
         else:
             locators.append(hit.locator)
     return Findings(tuple(locators), tuple(omitted), tuple(unfit))
+
+
+def _may_be_read(locator: str, origins: Origins) -> bool:
+    return "://" not in locator or covers(origins, locator)
 
 
 def works_read(pages: Sequence[SearchPage], locators: Sequence[str]) -> frozenset[str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 from flows.person import user_name
@@ -26,6 +26,7 @@ from state.request import ResearchRequest, as_invalid_request, make_request
 from state.research_events import ArtifactRole, ResearchStarted
 from state.run_events import RunCancelled, RunCancelRequested, RunInterrupted, RunQueued
 from state.values.errors import AssayError, InvalidRequest, RejectedError
+from state.values.origins import ANY
 
 __all__ = [
     "RunResult",
@@ -84,41 +85,81 @@ def new_run_id(now: datetime) -> str:
 
 
 def request_of(
-    desk: Desk, question: str, *, sources: Sequence[str | Path], **options: Any
+    desk: Desk, question: str, *, sources: Sequence[str | Path] = (), **options: Any
 ) -> ResearchRequest:
     """Return the request to answer `question` from `sources`; `options` as in `compose_request`."""
     return compose_request(question, sources=sources, now=desk.now(), **options)
 
 
-def compose_request(
+def compose_request(  # noqa: PLR0913 - everything a person can ask for
     question: str,
     *,
-    sources: Sequence[str | Path],
+    sources: Sequence[str | Path] = (),
+    search: Sequence[str] = (),
+    origins: Sequence[str] = (),
+    references: Sequence[str] = (),
     now: datetime,
     run_id: str | None = None,
     scope: str = "standard",
     limits: Mapping[str, int | None] | None = None,
     **options: Any,
 ) -> ResearchRequest:
-    """Return the request to answer `question` from `sources`; `options` as in `ResearchRequest`.
+    """Return the request to answer `question`; `options` as in `ResearchRequest`.
+
+    `sources` are local files and folders, `search` names providers of the web in the order they
+    are asked, `references` are addresses to read, and `origins` the hosts that may be read:
+    without any, those of the references, or every host when the web is searched.
 
     Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when the question is
-    empty, a source is missing or unreadable, or a limit is outside its scope's range.
+    empty, a source is missing or unreadable, a provider is unknown, or a limit is outside its
+    scope's range.
     """
     if not question.strip():
         raise InvalidRequest("the question is empty; say in quotes what to find out")
     paths = [_source(Path(source)) for source in sources]
-    if not paths:
-        raise InvalidRequest("name at least one folder or file to research, with --sources")
+    if not (paths or search or references):
+        raise InvalidRequest(
+            "say where to research: name a folder or file with --sources, a search of the web with "
+            "--search, or an address with --reference"
+        )
+    if search:
+        _require_providers(search)
     return make_request(
         id=run_id or new_run_id(now),
         principal=options.pop("principal", None) or principal(),
         question=question,
         sources=tuple(dict.fromkeys(paths)),
+        search_providers=tuple(dict.fromkeys(search)),
+        reference_urls=tuple(dict.fromkeys(references)),
+        allowed_origins=_origins(origins, search, references),
         scope=scope,
         limits=limits,
         **options,
     )
+
+
+def _require_providers(names: Sequence[str]) -> None:
+    from flows.settings import load_settings
+    from flows.web import require_provider
+
+    settings = load_settings()
+    for name in names:
+        require_provider(settings, name)
+
+
+def _origins(
+    origins: Sequence[str], search: Sequence[str], references: Sequence[str]
+) -> Sequence[str] | Literal["any"]:
+    if not (search or references):
+        if origins:
+            raise InvalidRequest(
+                "--origin says what of the web may be read, and nothing of it is: add --search or "
+                "--reference"
+            )
+        return ()
+    if origins:
+        return ANY if ANY in origins else tuple(origins)
+    return ANY if search else tuple(references)
 
 
 def _source(path: Path) -> str:
@@ -219,7 +260,9 @@ def refuse_ended(run: Run) -> None:
         )
 
 
-def ask(desk: Desk, question: str, *, sources: Sequence[str | Path], **options: Any) -> RunResult:
+def ask(
+    desk: Desk, question: str, *, sources: Sequence[str | Path] = (), **options: Any
+) -> RunResult:
     """Answer `question` from `sources`, start to end; on Assay's own Prefect server by default.
 
     PREFECT_API_URL names another server. Raises as `request_of`, `submit` and `execute` do.

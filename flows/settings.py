@@ -1,18 +1,25 @@
 """Assay's settings: environment variables with the prefix ASSAY_."""
 
 from pathlib import Path
+from typing import Annotated
 
 import platformdirs
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from state.durable import refuse_unspellable
 from state.request import explain
 from state.values.errors import InvalidRequest
+from state.values.origins import normal_origin
 
 
 class Settings(BaseSettings):
-    """What can be set; every limit has a default that suits one person's machine."""
+    """What can be set; every limit has a default that suits one person's machine.
+
+    `services` are origins of one's own, such as http://127.0.0.1:8888, that may be asked although
+    they are private (in the variable: separated by commas). `contact` is an e-mail address that
+    scholarly services are told, which some of them reward with a faster queue.
+    """
 
     model_config = SettingsConfigDict(env_prefix="ASSAY_", env_ignore_empty=True, extra="ignore")
 
@@ -21,8 +28,21 @@ class Settings(BaseSettings):
     conversions_at_once: int = Field(default=2, ge=1, le=16)
     server_start_timeout_s: float = Field(default=120.0, gt=0)
     server_idle_minutes: float = Field(default=30.0, gt=0)
+    services: Annotated[tuple[str, ...], NoDecode] = ()
+    searxng_url: str = ""
+    mediawiki_url: str = ""
+    contact: str = ""
     sql_timeout_s: float = Field(default=30.0, gt=0)
     gc_grace_hours: float = Field(default=24.0, ge=0)
+
+    @field_validator("services", mode="before")
+    @classmethod
+    def _listed(cls, services: object) -> object:
+        if isinstance(services, str):
+            services = services.replace(",", " ").split()
+        if isinstance(services, (list, tuple)):
+            return tuple(normal_origin(str(service)) for service in services)
+        return services
 
     @property
     def cache(self) -> Path:

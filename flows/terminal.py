@@ -41,9 +41,10 @@ def one_line(text: str, longest: int = _LONGEST_CELL) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def as_json(value: object, *, indent: int | None = 2) -> str:
-    """Return `value` as redacted JSON that is harmless on a terminal, too."""
-    text = json.dumps(redact_value(_plain(value)), ensure_ascii=False, indent=indent)
+def as_json(value: object, *, indent: int | None = 2, redacted: bool = True) -> str:
+    """Return `value` as JSON that is harmless on a terminal, too; redacted unless that is told."""
+    plain = redact_value(_plain(value)) if redacted else _plain(value)
+    text = json.dumps(plain, ensure_ascii=False, indent=indent)
     return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -69,10 +70,15 @@ def out(text: str) -> None:
     _write(sys.stdout, clean(text) + "\n")
 
 
-def out_json(value: object, *, indent: int | None = 2) -> None:
+def out_plain(text: str) -> None:
+    """Write a document's own text to stdout: harmless, but with nothing redacted."""
+    _write(sys.stdout, _HARMFUL.sub("\ufffd", text.replace("\r\n", "\n")) + "\n")
+
+
+def out_json(value: object, *, indent: int | None = 2, redacted: bool = True) -> None:
     """Write `value` to stdout as JSON."""
     # JSON spells its own control characters; only its line ends are real.
-    _write(sys.stdout, as_json(value, indent=indent) + "\n")
+    _write(sys.stdout, as_json(value, indent=indent, redacted=redacted) + "\n")
 
 
 def talk(text: str) -> None:

@@ -40,12 +40,10 @@ class Tools:
     researcher: Researcher
     inventory: Callable[[], list[dict[str, object]]]
     unused: Callable[[], Awaitable[Unused]] | None = None
-    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
 
     async def aclose(self) -> None:
-        """End child processes and close connections."""
-        for close in (self.converter.aclose, *self.closers):
-            await close()
+        """End child processes."""
+        await self.converter.aclose()
 
 
 def _observe_nothing(run: Run, drafts: Sequence[Draft]) -> None:
@@ -106,6 +104,7 @@ def make_desk(settings: Settings, *, now: Callable[[], datetime] | None = None) 
     create_private_folder(settings.home)
     refuse_unsuitable(settings.home)
     clock = now or (lambda: datetime.now(UTC))
+    archive = LocalArtifacts(settings.home / "artifacts")
     return Desk(
         settings=settings,
         ledger=LocalLedger(
@@ -114,17 +113,40 @@ def make_desk(settings: Settings, *, now: Callable[[], datetime] | None = None) 
             hooks=Hooks(clock=clock),
             bounds=Bounds(time_s=settings.sql_timeout_s),
         ),
-        artifacts=LocalArtifacts(settings.home / "artifacts"),
+        artifacts=archive,
         policy=Policy(settings.home / "policy.json"),
-        tools=lambda request: open_world(settings, request),
+        tools=lambda request: open_world(settings, request, archive),
         converter=lambda: local_converter(settings),
         now=clock,
     )
 
 
-def open_world(settings: Settings, request: ResearchRequest) -> Tools:
-    """Return what a run uses: its own folders, and the web only where it asks for that."""
-    return local_tools(settings, request.sources)
+def open_world(settings: Settings, request: ResearchRequest, archive: Artifacts) -> Tools:
+    """Return what a run uses: its own folders, and of the web only what it asks for.
+
+    A run that asks for nothing of the web loads nothing that could open a connection.
+    """
+    local = local_tools(settings, request.sources) if request.sources else None
+    if not request.uses_web:
+        assert local is not None  # a request names sources, or asks for the web  # noqa: S101
+        return local
+    from adapters.documents.routed import RoutedReader
+    from adapters.models.extractive.researcher import ExtractiveResearcher
+    from flows.web import web_reader, web_searches
+
+    pages = web_reader(settings, origins=request.allowed_origins, archive=archive)
+    chain = web_searches(settings, request.search_providers)
+    web: list[dict[str, object]] = []
+    web += [{"search": provider} for provider in request.search_providers]
+    web += [{"reference": url} for url in request.reference_urls]
+    return Tools(
+        searches=(*(local.searches if local else ()), *((chain,) if chain else ())),
+        reader=RoutedReader(local=local.reader if local else None, web=pages),
+        converter=local.converter if local else local_converter(settings),
+        researcher=local.researcher if local else ExtractiveResearcher(),
+        inventory=lambda: [*(local.inventory() if local else []), *web],
+        unused=local.unused if local else None,
+    )
 
 
 def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:

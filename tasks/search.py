@@ -1,6 +1,6 @@
 """Search: ask one provider one query."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prefect import task
 
@@ -27,7 +27,7 @@ async def search_sources(given: SearchInput, provider: Search) -> Answer[SearchP
     hits = {hit.locator: hit for hit in reversed(page.hits)}
     unique = tuple(hit for hit in page.hits if hits[hit.locator] is hit)[:HITS_PER_QUERY]
     return Answer(
-        SearchPage(unique, page.next_cursor, page.warnings, page.raw_hash), Usage(searches=1)
+        replace(page, hits=unique), Usage(searches=1, cost_micro_usd=page.cost_micro_usd)
     )
 
 

@@ -55,6 +55,18 @@ def research(  # noqa: PLR0913 - every option is a parameter
     more: MoreSources = None,
     *,
     sources: Sources = None,
+    search: Annotated[
+        list[str] | None,
+        typer.Option("--search", metavar="PROVIDER", help="Search the web there; repeatable."),
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option("--reference", metavar="URL", help="Read this first; repeatable."),
+    ] = None,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option("--origin", metavar="HOST", help="Read the web only there; repeatable."),
+    ] = None,
     profile: Annotated[Profile, typer.Option(help="The sections of the report.")] = "question",
     scope: Annotated[Scope, typer.Option(help="How far to go.")] = "standard",
     review: Annotated[
@@ -87,10 +99,12 @@ def research(  # noqa: PLR0913 - every option is a parameter
     json: Json = False,
     log_json: LogJson = False,
 ) -> None:
-    """Answer QUESTION from local folders and files.
+    """Answer QUESTION from local folders and files, and from the web where that is asked for.
 
     Writes the report to stdout. Every claim of it is tied to an exact quote of an archived
-    source. The same --run-id with the same request is the same run: it goes on where it stands,
+    source. With --search, providers are asked in their order: the next when one fails or finds
+    nothing ('assay search --help' tells more). Without --search or --reference, no connection is
+    opened. The same --run-id with the same request is the same run: it goes on where it stands,
     or shows what it came to.
 
     Example: assay research "How long are audit logs kept?" -s notes/
@@ -100,6 +114,9 @@ def research(  # noqa: PLR0913 - every option is a parameter
     request = compose_request(
         question,
         sources=[*(sources or []), *(more or [])],
+        search=search or [],
+        origins=origin or [],
+        references=reference or [],
         now=datetime.now(UTC),
         run_id=run_id,
         scope=scope,
@@ -254,7 +271,8 @@ def _research(request: "ResearchRequest", manner: _Manner) -> None:
     found = settings()
     if not found.home.is_dir():
         require_users_server()
-        anyio.run(require_documents, found, request.sources)
+        if request.sources:
+            anyio.run(require_documents, found, request.sources)
     opened = make_desk(found)
     if opened.ledger.exists(request.id):
         mark_interrupted(opened, request.id)
@@ -263,10 +281,11 @@ def _research(request: "ResearchRequest", manner: _Manner) -> None:
         refuse_held(opened, request.id)
     with manner.shown(opened) as progress, engine_for(found) as engine:
         try:
-            progress.note("indexing the sources")
-            indexing = Indexing(found, request.sources, _counting(progress))
-            _load(engine)
-            indexing.wait()
+            if request.sources:
+                progress.note("indexing the sources")
+                indexing = Indexing(found, request.sources, _counting(progress))
+                _load(engine)
+                indexing.wait()
         except KeyboardInterrupt as stopped:
             left = "is as it was" if opened.ledger.exists(request.id) else "was not begun"
             message = f"interrupted; run {request.id} {left}"

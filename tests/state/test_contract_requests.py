@@ -164,3 +164,37 @@ def test_the_fingerprint_covers_everything_that_was_asked() -> None:
 def test_a_request_needs_somebody_who_asks() -> None:
     with pytest.raises(InvalidRequest, match="principal"):
         make_request(id="run-1", question="What?")
+
+
+WEB = {"allowed_origins": ("Example.org",), "search_providers": ("arxiv",)}
+
+
+def test_a_request_names_hosts_in_one_spelling_and_references_within_them() -> None:
+    asked = request(**WEB, reference_urls=("https://example.org/a",))
+
+    assert asked.allowed_origins == ("example.org",)
+    assert asked.uses_web
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"search_providers": ("arxiv",)}, "allowed_origins"),
+        ({**WEB, "reference_urls": ("https://other.org/a",)}, "not within the allowed origins"),
+        ({**WEB, "reference_urls": ("http://example.org/a",)}, "not within the allowed origins"),
+        ({**WEB, "reference_urls": ("https://example.org/a",) * 4}, "reference_urls"),
+        ({**WEB, "allowed_origins": ("10.0.0.1",)}, "is an address"),
+        ({**WEB, "allowed_origins": tuple(f"h{n}.org" for n in range(13))}, "allowed_origins"),
+        ({**WEB, "search_providers": ("Ar Xiv",)}, "search_providers"),
+    ],
+)
+def test_what_a_run_may_not_read_of_the_web_is_refused(fields: dict[str, Any], said: str) -> None:
+    assert said in refusal(**fields)
+
+
+def test_a_request_without_the_web_has_the_fingerprint_it_had_before_there_was_one() -> None:
+    asked = make_request(id="r1", principal="p", question="What is it?", sources=("/a",))
+
+    assert not asked.uses_web
+    assert asked.fingerprint == "fdc6f4e377050f25a97687bafbe3bb97ae51d300345c7efc70ba784d78a8dc84"
+    assert request(**WEB).fingerprint != request().fingerprint
