@@ -58,7 +58,7 @@ def is_public(address: IpAddress) -> bool:
 async def resolve(host: str) -> Sequence[str]:
     """Return what the system's resolver says; raises `OSError` when it says nothing."""
     # A name of the internet is looked up as one: without the dot, search domains come first.
-    name = host + "." if "." in host and not _is_number(host) else host
+    name = host + "." if "." in host else host
     found = await to_thread.run_sync(
         lambda: socket.getaddrinfo(name, None, type=socket.SOCK_STREAM), abandon_on_cancel=True
     )
@@ -114,11 +114,3 @@ def _inner_address(address: IPv6Address) -> IPv4Address | None:
     if address in _NAT64 or (number >> 32) & 0xFFFF_FFFF in _ISATAP:
         return IPv4Address(number & 0xFFFF_FFFF)
     return None
-
-
-def _is_number(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True

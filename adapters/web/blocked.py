@@ -8,7 +8,6 @@ import html
 import re
 from collections.abc import Mapping
 
-_LOOKED_AT = 512 * 1024
 _SHORT = 1_500
 _SHELL = 200
 _EMPTY = 40
@@ -84,7 +83,7 @@ def find_wall(status: int, headers: Mapping[str, str], body: bytes) -> str:
     """
     if headers.get("cf-mitigated", "").strip().lower() == "challenge":
         return "a bot check (Cloudflare)"
-    markup = body[:_LOOKED_AT].decode("utf-8", "replace")
+    markup = body.decode("utf-8", "replace")
     text = visible_text(markup)
     if len(text) > _SHORT:
         return ""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from anyio import to_thread
+
 from adapters.documents import sniff
 from adapters.documents.port import Opened
 from adapters.web.blocked import find_wall
@@ -61,7 +63,7 @@ class WebReader:
             if page.url == version.final_url:
                 return Opened(data, version.final_url, version.media_type, version.modified_at)
             page = await self._fetch(url, None)
-        opened = _judge(page)
+        opened = await to_thread.run_sync(_judge, page)  # a long page takes a moment
         if self._memory and page.may_be_kept:
             await self._memory.remember(
                 url, opened, etag=page.header("etag"), last_modified=page.header("last-modified")

@@ -18,8 +18,9 @@ class Rules:
     `origins` are the hosts that may be asked (`example.org` covers exactly itself, `*.example.org`
     its sub-domains, `https://example.org` that scheme only), or "any" public host. `services` are
     exact origins such as `http://127.0.0.1:8888` that the user named: they alone may be plain HTTP,
-    IP addresses, private, or on other ports, and no redirect leads into one from outside. A client
-    that opens pages somebody else chose must have none but those whose pages are meant.
+    IP addresses, private, or on other ports. A redirect leads into one from another of them, never
+    from outside. A client that opens pages somebody else chose must have none but those whose
+    pages are meant.
 
     `wall_s` is for one attempt, `deadline_s` for a whole request with its redirects and retries.
     """

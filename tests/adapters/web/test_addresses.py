@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.web.addresses import is_public, public_addresses, resolve
+from adapters.web.backend import Allowance, PinnedBackend, _Stream
 from adapters.web.client import HttpClient
 from adapters.web.errors import AddressDenied, NoAnswer
 from adapters.web.port import Request
 from adapters.web.rules import Rules
 from state.values.errors import RejectedError
-from tests.adapters.web.loopback import Sleeps, answer, serving
+from tests.adapters.web.loopback import Sleeps, answer, client_for, serving
 from tests.adapters.web.test_urls_and_rules import DENIED
 
 pytestmark = pytest.mark.anyio
@@ -215,8 +216,7 @@ async def test_a_redirect_reaches_no_other_server(location: str, connected: list
                 b"", status="302 Found", headers=(f"Location: {where}".encode().decode("latin-1"),)
             )
         ) as server:
-            services = (server.origin, inner.origin)
-            client = HttpClient(Rules(services=services), sleep=Sleeps())
+            client = client_for(server)
             with pytest.raises(RejectedError) as caught:
                 await client.send(Request(server.origin))
 
@@ -246,3 +246,46 @@ async def test_a_mapped_address_is_the_ipv4_address_it_maps() -> None:
         return ["::ffff:8.8.8.8", "8.8.8.8"]
 
     assert await public_addresses("example.org", resolve=mapped) == (ip_address("8.8.8.8"),)
+
+
+class _Elsewhere:
+    """A connection that turns out to lead to another machine."""
+
+    closed = False
+
+    def extra(self, _: object) -> tuple[str, int]:
+        return ("10.0.0.1", 443)
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+async def test_a_connection_that_led_elsewhere_is_dropped() -> None:
+    stream = _Elsewhere()
+    backend = PinnedBackend("a.org", 443, [ip_address("8.8.8.8")], Allowance(1, NoAnswer("x")))
+    backend._stream = _Stream(stream, "a.org", backend)  # type: ignore[arg-type]  # stands in
+
+    with pytest.raises(AddressDenied, match=r"led to 10\.0\.0\.1"):
+        await backend._refuse_other_peer(stream, ip_address("8.8.8.8"))  # type: ignore[arg-type]
+    assert stream.closed
+
+
+async def test_a_backend_connects_to_nothing_but_its_pin(connected: list[str]) -> None:
+    backend = PinnedBackend("a.org", 443, [ip_address("127.0.0.1")], Allowance(1, NoAnswer("x")))
+
+    for host, port in (("b.org", 443), ("a.org", 80), ("127.0.0.1", 443)):
+        with pytest.raises(AddressDenied, match="not checked"):
+            await backend.connect_tcp(host, port)
+    with pytest.raises(NotImplementedError):
+        await backend.connect_unix_socket("/run/x")
+    assert connected == []
+
+
+async def test_the_next_address_is_tried_when_one_refuses() -> None:
+    async def two(host: str) -> Sequence[str]:
+        return ["::1", "127.0.0.1"]
+
+    async with serving(answer(b"second")) as server:
+        origin = f"http://two.test:{server.port}"
+        client = HttpClient(Rules(services=(origin,)), resolve=two)
+        assert (await client.send(Request(origin))).body == b"second"
