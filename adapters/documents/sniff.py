@@ -123,7 +123,8 @@ def _is_pdf(data: bytes, name: str, media_type: str, *, is_binary: bool) -> bool
 def _zip_kind(data: bytes) -> str:
     # The names stand uncompressed in the directory at the end; a file that is cut off has none.
     directory = data[max(data.rfind(b"PK\x05\x06") - _MAX_DIRECTORY, 0) :]
-    names = (directory if _ZIP_ENTRY in directory else data[:_HEAD]).lower().replace(b"\\", b"/")
+    names = directory if _ZIP_ENTRY in directory else data[: 16 * _HEAD]
+    names = names.lower().replace(b"\\", b"/")
     if b"[content_types].xml" in names and _WORD_PART.search(names):
         return DOCX
     if b"xl/workbook" in names or b"ppt/presentation" in names:

@@ -1,0 +1,191 @@
+"""Reads Word's tables: their grid, merged cells, and what becomes of a table inside a cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from adapters.documents.docx_reader import looks
+from adapters.documents.docx_reader.drawings import chosen
+from adapters.documents.docx_reader.looks import UNKNOWN, WHITE, is_on, value
+from adapters.documents.docx_reader.styles import to_int
+from adapters.documents.docx_reader.xml import MC_NS, w
+
+if TYPE_CHECKING:
+    from adapters.documents.docx_reader.body import Walker
+
+MAX_COLUMNS = 63
+"""The most that Word allows; a wider table is not padded to one width."""
+
+_MAX_REPEATED = 200  # of a cell that reaches down, in each row that it reaches
+_FORMULA = re.compile(r"(\$[^$]+\$)")
+_ROW = w("tr")
+_CELL = w("tc")
+_WRAPPERS = frozenset((w("sdt"), w("sdtContent"), w("customXml"), w("ins"), w("moveTo")))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells, each a line of text; empty rows are left out."""
+
+    rows: tuple[tuple[str, ...], ...]
+
+    def as_markdown(self) -> str:
+        """Return the table as lines of `| a | b |`; the first row is its head."""
+        rows = _squared(self.rows)
+        lines = [_line(map(_escaped, row)) for row in rows]
+        lines.insert(1, _line("---" for _ in rows[0]))
+        return "\n".join(lines)
+
+    def as_line(self) -> str:
+        """Return the table in one line, as it stands in a cell of another."""
+        return f"[{'; '.join(' · '.join(row) for row in _squared(self.rows))}]"
+
+
+def _squared(rows: tuple[tuple[str, ...], ...]) -> Sequence[Sequence[str]]:
+    """Return rows of one width without the columns that are empty in all of them."""
+    width = max(map(len, rows))
+    if width > MAX_COLUMNS:
+        return rows
+    used = [n for n in range(width) if any(n < len(row) and row[n] for row in rows)]
+    return [[row[n] if n < len(row) else "" for n in used] for row in rows]
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(cell: str) -> str:
+    """Return the words of a cell so that no bar in them ends it, in formulas by their own name."""
+    if "|" not in cell:
+        return cell
+    parts = _FORMULA.split(cell)
+    for number, part in enumerate(parts):
+        if number % 2:
+            parts[number] = part.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+        else:
+            parts[number] = part.replace("|", r"\|")
+    return "".join(parts)
+
+
+def read_table(element: etree._Element, walker: Walker) -> Table | None:
+    """Return what `walker` reads in a table, or None when it is empty.
+
+    A table of one column only frames what is in it, so that is written as blocks, and the answer
+    is None. A cell that reaches over rows is repeated in each; one that reaches over columns stands
+    in the first. Rows whose deletion was tracked are left out.
+    """
+    rows = [row for row in _through(element, _ROW) if not _is_gone(row, walker)]
+    cells = [list(_through(row, _CELL)) for row in rows]
+    background = _background(element, walker)
+    if all(len(row) <= 1 for row in cells):
+        for cell in (cell for row in cells for cell in row):
+            walker.blocks(cell, _shade(cell, background))
+        return None
+    above: dict[int, str] = {}
+    read = []
+    for row, inside in zip(rows, cells, strict=True):
+        texts = tuple(_row(row, inside, walker, above, background))
+        if any(texts):
+            read.append(texts)
+    return Table(tuple(read)) if read else None
+
+
+def _row(
+    row: etree._Element,
+    cells: list[etree._Element],
+    walker: Walker,
+    above: dict[int, str],
+    background: str | None,
+) -> Iterator[str]:
+    """Yield the cells of a row; `above` holds the texts that reach down, by column."""
+    properties = row.find(w("trPr"))
+    is_hidden = _says(properties, "hidden")
+    column = _span(properties, "gridBefore", default=0)
+    yield from [""] * column
+    for cell in cells:
+        said = cell.find(w("tcPr"))
+        text = " ".join(walker.text_of(cell, _shade(cell, background)).split())
+        if is_hidden:
+            walker.story.hide(text)
+            text = ""
+        elif said is not None:
+            text = _merged(said, text, walker, above, column)
+        yield text
+        span = _span(said, "gridSpan", default=1)
+        yield from [""] * (span - 1)
+        column += span
+
+
+def _merged(
+    said: etree._Element, text: str, walker: Walker, above: dict[int, str], column: int
+) -> str:
+    if said.find(w("cellDel")) is not None:
+        walker.story.dropped["deletion"] += bool(text)
+        return ""
+    down, across = said.find(w("vMerge")), said.find(w("hMerge"))
+    continues_down = down is not None and value(down) != "restart"
+    continues_across = across is not None and value(across) != "restart"
+    if continues_down or continues_across:
+        walker.story.hide(text)  # Word does not show what is in a cell that another covers
+        return above.get(column, "") if continues_down else ""
+    if down is None:
+        above.pop(column, None)
+    else:
+        above[column] = text if len(text) <= _MAX_REPEATED else ""
+    return text
+
+
+def _through(container: etree._Element, wanted: str) -> Iterator[etree._Element]:
+    """Yield the rows of a table or the cells of a row, through what may be wrapped around them."""
+    for element in container:
+        tag = element.tag
+        if tag == wanted:
+            yield element
+        elif tag in _WRAPPERS:
+            yield from _through(element, wanted)
+        elif tag == f"{{{MC_NS}}}AlternateContent":
+            branch = chosen(element)
+            if branch is not None:
+                yield from _through(branch, wanted)
+
+
+def _is_gone(row: etree._Element, walker: Walker) -> bool:
+    properties = row.find(w("trPr"))
+    if properties is None or properties.find(w("del")) is None:
+        return False
+    walker.story.dropped["deletion"] += 1
+    return True
+
+
+def _says(properties: etree._Element | None, name: str) -> bool:
+    found = None if properties is None else properties.find(w(name))
+    return found is not None and is_on(found)
+
+
+def _span(properties: etree._Element | None, name: str, *, default: int) -> int:
+    said = None if properties is None else to_int(value(properties.find(w(name))))
+    return default if said is None else min(max(said, default), MAX_COLUMNS)
+
+
+def _background(table: etree._Element, walker: Walker) -> str | None:
+    """Return the colour behind a table's cells: `UNKNOWN` where its style chooses it."""
+    properties = table.find(w("tblPr"))
+    if properties is None:
+        return None
+    shade = properties.find(w("shd"))
+    if shade is not None and (color := looks.shade(shade)):
+        return color
+    style = value(properties.find(w("tblStyle")))
+    return UNKNOWN if style and walker.story.styles.shades_tables(style) else None
+
+
+def _shade(cell: etree._Element, background: str | None) -> str | None:
+    shade = cell.find(f"{w('tcPr')}/{w('shd')}")
+    if shade is None:
+        return background
+    return looks.shade(shade) or background or WHITE
