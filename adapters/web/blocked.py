@@ -29,7 +29,7 @@ _CHECKS = re.compile(
     r"|are you (?:a robot|human)|human verification|security (?:check|checkpoint|verification)"
     r"|ddos-guard|bot (?:verification|check|challenge)|client challenge|request rejected"
     r"|(?:sorry, )?you have been blocked|checking your browser|verif(?:y|ying) (?:that )?you are"
-    r"|making sure you(?:'|’)re not a bot|captcha|one more step|403 forbidden|forbidden|blocked"
+    r"|making sure you(?:'|’)re not a bot|captcha|one more step"
     r"|vercel security checkpoint|unusual traffic|web server is returning an unknown error"
     r"|error 10(?:05|06|09|10|12|15|20)",
     re.IGNORECASE,

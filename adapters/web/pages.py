@@ -28,6 +28,7 @@ from state.values.errors import RejectedError
 _MOST_TEXT = 5 * MIB
 _MOST_DOCUMENT = 20 * MIB
 _MOST_OF_AN_ERROR = 256 * 1024
+_GONE = (404, 410)  # whatever the page says besides
 _ACCEPT = (
     "text/html,application/xhtml+xml,application/pdf;q=0.9,text/markdown;q=0.9,text/plain;q=0.9,"
     "application/json;q=0.8,application/xml;q=0.8,*/*;q=0.5"
@@ -153,7 +154,8 @@ def _judge(page: _Page) -> Opened:
 
 
 def _refusal(page: _Page) -> RejectedError:
-    _refuse_wall(page)
+    if page.status not in _GONE:
+        _refuse_wall(page)
     if page.status in (204, 205):
         return NoAnswer(f"{shown(page.url)} has no content.")
     return RejectedError(

@@ -112,7 +112,7 @@ def _ours(line: str) -> str:
     found = _AGENT_LINE.match(line)
     if found is None:
         return line
-    name = found["name"].partition("#")[0].strip(" \t*").lower()
+    name = found["name"].partition("#")[0].partition("/")[0].strip(" \t*").lower()
     if not name and "*" in found["name"]:
         return "User-agent: *"
     return f"User-agent: {AGENT if name == AGENT.lower() else 'other'}"

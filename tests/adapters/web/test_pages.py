@@ -125,6 +125,23 @@ async def test_a_status_is_told_by_its_number() -> None:
     assert caught.value.code == "HTTP_410"
 
 
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        ("403 Forbidden", "<title>403 Forbidden</title><h1>403 Forbidden</h1><hr>nginx"),
+        ("404 Not Found", "<title>App</title><script src=a.js></script><div id=app></div>"),
+        ("500 Broken", "<title>Error</title><p>Something went wrong.</p>"),
+    ],
+)
+async def test_a_plain_refusal_keeps_its_number(status: str, body: str) -> None:
+    page = answer(body.encode(), status=status, media_type=_PAGE)
+    async with serving({"/x": page}) as server:
+        with pytest.raises(RejectedError) as caught:
+            await reader_for(server).open(f"{server.origin}/x")
+
+    assert caught.value.code == f"HTTP_{status[:3]}"
+
+
 @pytest.mark.parametrize("status", ["200 OK", "403 Forbidden", "503 Unavailable"])
 async def test_a_wall_is_not_the_page(status: str) -> None:
     body = CLOUDFLARE_CHALLENGE.encode()
@@ -208,6 +225,8 @@ async def test_robots_txt_is_read_once_and_obeyed_at_every_hop() -> None:
     [
         (b"User-agent: Assay\nDisallow: /\n\nUser-agent: *\nDisallow:\n", False),
         (b"User-agent: Assay\nDisallow:\n\nUser-agent: *\nDisallow: /\n", True),
+        (b"User-agent: assay/9.9 # us\nDisallow: /\n", False),
+        (b"User-agent: AssayTool\nDisallow: /\n", True),
         (b"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n", True),
         (b"\xef\xbb\xbfUser-agent: *\r\nDisallow: /\r\n", False),
         (b"User-agent: *\rDisallow: /\r", False),
