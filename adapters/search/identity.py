@@ -25,6 +25,7 @@ _RECORD = re.compile(
     r"|(?:www\.)?semanticscholar\.org|openalex\.org|europepmc\.org/abstract)/",
     re.IGNORECASE,
 )
+_ARXIV_VERSION = re.compile(r"arxiv\.org/(?:pdf|html)/.+v\d+(?:\.pdf)?\Z", re.IGNORECASE)
 _NOTICES = ("retracted", "retraction-notice")
 
 
@@ -74,8 +75,8 @@ def merge_hits(
 
     The best hit gives title and snippet where it has them, all of them give the `ids`, and a work
     that any of them calls retracted is. The locator is one that `prefer` is true of, if there is
-    any, then https before http, then the most open one; none comes twice. In another order of
-    pages only hits of equal rank change places.
+    any, then https before http, then the most open one, with its version if it has any; none comes
+    twice. In another order of pages only hits of equal rank change places.
     """
     found = [
         _Found(hit, rank, place, identities(hit.locator, hit.ids))
@@ -91,9 +92,10 @@ def merge_hits(
     return tuple(hit for _, hit in sorted(merged.values(), key=lambda entry: entry[0]))
 
 
-def _reach(locator: str, prefer: Callable[[str], bool] | None) -> tuple[bool, bool, int]:
+def _reach(locator: str, prefer: Callable[[str], bool] | None) -> tuple[bool, bool, int, bool]:
     preferred = prefer is None or prefer(locator)
-    return not preferred, locator.startswith("http:"), openness(locator)
+    is_lasting = _ARXIV_VERSION.search(locator) is not None
+    return not preferred, locator.startswith("http:"), openness(locator), not is_lasting
 
 
 def _works(found: Sequence[_Found]) -> list[list[_Found]]:

@@ -12,6 +12,7 @@ from adapters.search.pace import Pace
 from adapters.search.port import Hit, Search, SearchPage
 from adapters.search.web import SearchUnavailable, WebSearch
 from state.values.errors import AssayError, InvalidRequest, RejectedError
+from tests.adapters.search import provider_cases, scholarly_cases
 from tests.adapters.search.loopback import (
     ERROR_PAGE,
     HTML,
@@ -23,9 +24,11 @@ from tests.adapters.search.loopback import (
     no_sleep,
     serving,
 )
-from tests.adapters.search.provider_cases import CASES, ProviderCase
+from tests.adapters.search.provider_cases import ProviderCase
 
 pytestmark = pytest.mark.anyio
+
+CASES = (*provider_cases.CASES, *scholarly_cases.CASES)
 
 by_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 

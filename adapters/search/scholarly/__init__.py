@@ -1,0 +1,1 @@
+"""Providers that search the scholarly literature: archives of preprints, and catalogues."""
