@@ -12,8 +12,9 @@ from adapters.search.port import Hit, SearchPage
 
 __all__ = ["canonical_url", "identities", "merge_hits", "notice_of_title", "openness"]
 
+# Of arXiv's hosts, the mirrors keep robots out.
 _OPEN_ARCHIVE = re.compile(
-    r"https?://(?:[a-z]+\.)?arxiv\.org/(?:pdf|html)/"
+    r"https?://(?:www\.)?arxiv\.org/(?:pdf|html)/"
     r"|https?://pmc\.ncbi\.nlm\.nih\.gov/articles/"
     r"|https?://(?:www\.)?ncbi\.nlm\.nih\.gov/pmc/articles/"
     r"|https?://(?:www\.)?europepmc\.org/articles?/(?:pmc/)?pmc",

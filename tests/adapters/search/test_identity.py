@@ -518,6 +518,7 @@ def work_names(one: Hit) -> frozenset[str]:
     [
         "/srv/a.pdf https://arxiv.org/pdf/1706.03762 https://a.org/1.pdf https://a.org/1",
         "https://pmc.ncbi.nlm.nih.gov/articles/PMC1/ https://pubmed.ncbi.nlm.nih.gov/1",
+        "https://arxiv.org/pdf/1706.03762 https://de.arxiv.org/pdf/1706.03762 https://a.org/1",
         "https://a.org/content/pdf/1 https://a.org/1 https://arxiv.org/abs/1706.03762",
         "https://a.org/x.PDF?download=1 https://a.org/pdf-tools https://doi.org/10.1000/a",
         "https://a.org/epdf https://a.org/x?file=a.pdf https://www.semanticscholar.org/paper/x",
