@@ -143,12 +143,12 @@ def test_files_that_no_search_finds_are_in_the_report_with_the_reason(
     assert {failure["target"]: failure["code"] for failure in failures} == {
         "notes/binary.md": "UNSUPPORTED",
         "notes/empty.md": "EMPTY",
-        "notes/flyer.pdf": "UNSUPPORTED",
+        "notes/flyer.pdf": "MALFORMED",
         "notes/link.md": "SKIPPED",
         "1 file of other kinds": "NOT_A_DOCUMENT",
     }
     made = Path(result.report["report.md"]).read_text()
-    assert "- `notes/flyer.pdf`: not used, UNSUPPORTED (PDF files cannot be read yet" in made
+    assert "- `notes/flyer.pdf`: not used, MALFORMED (The file is not a well-formed PDF" in made
     assert "`notes/link.md`: not used, SKIPPED (it is a link to something outside" in made
     run = make_desk(Settings(home=assay_home)).ledger.project("r1")
     assert run.research is not None

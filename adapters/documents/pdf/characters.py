@@ -27,6 +27,8 @@ _GLYPH_NAME = re.compile(r"/[A-Za-z]{1,3}\d{1,5}(?![\d.])|\(cid:\d+\)")
 _ODD = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f\x80-\x9f]")
 _MAX_LATIN_MARKS = 0.4
 _SPACED = re.compile(r"\S+")
+_MARKS = re.compile(r"[!\"#$%&'*+/:;<=>?@\[\\\]^_`{|}~’]")
+_MIN_NOISE = 6
 _WORD = re.compile(r"[^\W_]+")
 _LINE_END_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\s*\n\s*(?=[^\W\d_])|\ufffe")
 _FILLERS = str.maketrans("", "", "._·…-=\ufffe")
@@ -63,6 +65,12 @@ def is_language(text: str) -> bool:
     spaceless = "".join(text.split()).translate(_FILLERS)
     telling = sum(map(str.isalnum, spaceless))
     return bool(spaceless) and telling >= 0.35 * len(spaceless)
+
+
+def is_noise(text: str) -> bool:
+    """Tell whether a line is but marks, as labels of figures are whose font tells no characters."""
+    dense = "".join(text.split())
+    return len(dense) >= _MIN_NOISE and len(_MARKS.findall(dense)) > 0.4 * len(dense)
 
 
 def shape_fault(text: str) -> float:

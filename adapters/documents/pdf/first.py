@@ -24,6 +24,7 @@ from adapters.documents.pdf.lines import PLAIN, Line, Run, Style, angle_of, make
 # The operators that can add text. pypdf passes over content without them only when nobody watches.
 _TEXT_OPERATOR = re.compile(rb"T[jJ]|Do|['\"]")
 _FIXED_PITCH = 1
+_SHOWING = (b"Tj", b"TJ", b"'", b'"')
 _MAX_DEPTH = 12
 _FORGET_AFTER = 24_000_000
 
@@ -128,12 +129,14 @@ class _Watcher:
         self._budget = budget
         # pypdf counts positions in a form from the form's own corner.
         self._frames: list[tuple[Matrix | None, DictionaryObject]] = [(None, resources)]
+        # A run can hold text of several scales, of which pypdf tells only the first.
+        self._scales: dict[float, int] = {}
 
     def rows(self) -> list[list[Run]]:
         """Return what was collected, line by line."""
         return self._rows
 
-    def before(self, operator: bytes, operands: Any, cm: Any, _tm: Any) -> None:
+    def before(self, operator: bytes, operands: Any, cm: Any, tm: Any) -> None:
         try:
             self._budget.add_operator()
         except Spent as error:
@@ -141,6 +144,12 @@ class _Watcher:
             raise
         if operator == b"Do":
             self._frames.append(self._frame_of(operands, cm))
+        elif operator in _SHOWING and operands:
+            scale = math.hypot(
+                tm[2] * cm[0] + tm[3] * cm[2],
+                tm[2] * cm[1] + tm[3] * cm[3],
+            )
+            self._scales[scale] = self._scales.get(scale, 0) + _length(operands[-1])
 
     def after(self, operator: bytes, _operands: Any, _cm: Any, _tm: Any) -> None:
         if operator == b"Do" and len(self._frames) > 1:
@@ -164,13 +173,20 @@ class _Watcher:
         frame = self._frames[-1][0]
         m = _times(tm, cm) if frame is None else _times(_times(tm, cm), frame)
         style = self._style(font)
-        height = abs(size) * math.hypot(m[2], m[3])
+        height = abs(size) * self._scale(m)
         for number, part in enumerate(sound(text).split("\n")):
             if number:
                 self._rows.append([])
             if part:
                 angle = 0 if m[0] > 0 and not m[1] else angle_of(m[0], m[1])
                 self._rows[-1].append(Run(part, m[4], m[5], height, style, angle))
+
+    def _scale(self, m: Matrix) -> float:
+        scale = math.hypot(m[2], m[3])
+        if len(self._scales) > 1 and self._frames[-1][0] is None:
+            scale = max(self._scales, key=lambda each: self._scales[each])
+        self._scales.clear()
+        return scale
 
     def _style(self, font: DictionaryObject | None) -> Style:
         if font is None:
@@ -190,6 +206,11 @@ def _style_of_font(font: DictionaryObject) -> Style:
         fixed_pitch=isinstance(flags, int) and bool(flags & _FIXED_PITCH),
         weight=float(weight) if isinstance(weight, int | float) else 0,
     )
+
+
+def _length(shown: object) -> int:
+    parts = shown if isinstance(shown, list) else [shown]
+    return sum(len(part) for part in parts if isinstance(part, str | bytes))
 
 
 def _times(m: Matrix, n: Matrix) -> Matrix:

@@ -1,7 +1,9 @@
 """Takes text that nobody sees out of the lines that show it among the others."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from adapters.documents.pdf.characters import sound
 from adapters.documents.pdf.lines import Line
@@ -10,6 +12,7 @@ from adapters.documents.pdf.scan import Hidden
 MAX_SHOWN = 20
 MAX_BEGINNING = 200
 _MAX_SEARCHED = 400
+_MAX_PLACES = 50
 
 
 def separate(lines: Sequence[Line], hidden: Sequence[Hidden]) -> list[Line] | None:
@@ -45,14 +48,10 @@ class _Page:
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._lines = lines
-        self._at = [
-            (number, position)
-            for number, line in enumerate(lines)
-            for position, char in enumerate(line.text)
-            if not char.isspace()
-        ]
-        self._text = "".join(lines[number].text[position] for number, position in self._at)
-        self._why: dict[int, dict[int, str]] = {}
+        self._dense = ["".join(line.text.split()) for line in lines]
+        self._starts = list(accumulate(map(len, self._dense), initial=0))
+        self._text = "".join(self._dense)
+        self._taken: dict[int, str] = {}
 
     def take(self, item: Hidden) -> bool:
         """Mark where `item` stands; False when that is nowhere or at several places."""
@@ -64,42 +63,52 @@ class _Page:
             places = [at for at in places if self._is_level(at, item)]
         if len(places) != 1:
             return False
-        for number, position in self._at[places[0] : places[0] + len(wanted)]:
-            self._why.setdefault(number, {})[position] = item.why
+        self._taken |= dict.fromkeys(range(places[0], places[0] + len(wanted)), item.why)
         return True
 
     def _is_free(self, at: int, size: int) -> bool:
-        return not any(
-            position in self._why.get(number, ()) for number, position in self._at[at : at + size]
-        )
+        return not any(place in self._taken for place in range(at, at + size))
 
     def _is_level(self, at: int, item: Hidden) -> bool:
-        return item.bottom - 3 <= self._lines[self._at[at][0]].y <= item.top + 3
+        line = self._lines[bisect_right(self._starts, at) - 1]
+        return item.bottom - 3 <= line.y <= item.top + 3
 
     def lines(self) -> list[Line]:
+        """Return the lines without what was taken, and then what was."""
         seen: list[Line] = []
         unseen: list[Line] = []
+        touched = {bisect_right(self._starts, place) - 1 for place in self._taken}
         for number, line in enumerate(self._lines):
-            why = self._why.get(number)
-            if why is None:
+            if number not in touched:
                 seen.append(line)
                 continue
-            left = "".join(" " if at in why else char for at, char in enumerate(line.text))
-            taken = "".join(
-                char if at in why or char.isspace() else " " for at, char in enumerate(line.text)
-            )
-            if left.strip():
-                seen.append(replace(line, text=left.strip()))
-            unseen.append(
-                replace(line, text=" ".join(taken.split()), hidden=next(iter(why.values())))
-            )
+            left, taken, why = self._split(number)
+            if left:
+                seen.append(replace(line, text=left))
+            unseen.append(replace(line, text=taken, hidden=why))
         return seen + unseen
+
+    def _split(self, number: int) -> tuple[str, str, str]:
+        """Return what is left of a line, what is taken from it, and why."""
+        at, why = self._starts[number], ""
+        left, taken = [], []
+        for char in self._lines[number].text:
+            if char.isspace():
+                left.append(char)
+                taken.append(" ")
+                continue
+            reason = self._taken.get(at)
+            why = why or (reason or "")
+            (left if reason is None else taken).append(char)
+            (taken if reason is None else left).append(" " if reason is None else "")
+            at += 1
+        return "".join(left).strip(), " ".join("".join(taken).split()), why
 
 
 def _all(text: str, wanted: str) -> list[int]:
     places: list[int] = []
     at = text.find(wanted)
-    while at >= 0 and len(places) < 50:
+    while at >= 0 and len(places) < _MAX_PLACES:
         places.append(at)
         at = text.find(wanted, at + 1)
     return places

@@ -17,6 +17,8 @@ _MONO = re.compile(
 _MATH = re.compile(
     r"cmmi|cmsy|cmex|msam|msbm|math|symbol|rsfs|eufm|mtsy|mtmi|stix.*ital", re.IGNORECASE
 )
+# What stands for a bullet whose name no list of glyphs knows.
+_NAMED_BULLET = re.compile(r"\A/[A-Za-z]{1,3}\d{3,6}\s+(?=\S)")
 _SUBSET = re.compile(r"^/?[A-Z]{6}\+")
 
 
@@ -60,7 +62,8 @@ class Line:
 
     `size` is the largest that many of its characters have, `math` the share of those in formulas.
     `cells` counts what a row of a table is made of; `aside` is text that runs across the page's;
-    `hidden` says why no reader sees the line, or is ''.
+    `hidden` says why no reader sees the line, or is ''. `head` and `tail` are the sizes it begins
+    and ends in.
     """
 
     text: str
@@ -74,6 +77,8 @@ class Line:
     cells: int = 1
     aside: bool = False
     hidden: str = ""
+    head: float = 0.0
+    tail: float = 0.0
 
     @property
     def letters(self) -> int:
@@ -122,7 +127,8 @@ def _main_run(row: Sequence[Run]) -> Run | None:
 
 
 def _line(row: Sequence[Run], main: Run, page: int, frame: int) -> Line:
-    first = next(run for run in row if run.text and not run.text.isspace())
+    told = [run for run in row if run.text and not run.text.isspace()]
+    first = told[0]
     x, _ = upright(first.x, first.y, frame)
     _, y = upright(main.x, main.y, frame)
     bold = mono = math_ = total = 0
@@ -135,7 +141,7 @@ def _line(row: Sequence[Run], main: Run, page: int, frame: int) -> Line:
         mono += count if run.style.mono else 0
         math_ += count if run.style.math else 0
     return Line(
-        text="".join(run.text for run in row).strip(),
+        text=_NAMED_BULLET.sub("• ", "".join(run.text for run in row).strip(), count=1),
         page=page,
         x=x,
         y=y,
@@ -145,6 +151,8 @@ def _line(row: Sequence[Run], main: Run, page: int, frame: int) -> Line:
         mono=mono > 0.8 * total,
         math=math_ / total if total else 0.0,
         aside=main.angle != frame,
+        head=first.size,
+        tail=told[-1].size,
     )
 
 
@@ -178,6 +186,7 @@ def join_rows(lines: Sequence[Line]) -> list[Line]:
                 last,
                 text=f"{last.text}\t{line.text}",
                 cells=last.cells + 1,
+                tail=line.tail,
                 bold=last.bold and line.bold,
                 mono=last.mono and line.mono,
             )

@@ -7,7 +7,7 @@ import pypdfium2
 from pypdf.errors import LimitReachedError
 
 from adapters.documents.pdf.budget import MAX_PAGES, Budget, PageTooLarge, Spent
-from adapters.documents.pdf.characters import garbage_share, is_language
+from adapters.documents.pdf.characters import garbage_share, is_language, is_noise
 from adapters.documents.pdf.choice import compare
 from adapters.documents.pdf.columns import gutters_crossed
 from adapters.documents.pdf.first import FirstReader
@@ -16,6 +16,7 @@ from adapters.documents.pdf.lines import Line, join_rows, without_copies
 from adapters.documents.pdf.opening import Opened
 from adapters.documents.pdf.scan import Scan
 from adapters.documents.pdf.second import Sheet
+from adapters.documents.pdf.tables import count_cells
 
 _MIN_PICTURE = 0.1
 _MIN_DRAWINGS = 200
@@ -126,7 +127,7 @@ class _Pages:
             chosen = self._in_order(number, ours, sheet, scan)
         if failed and not comparison.second_is_better:
             found.failed.append(number)
-        return self._judged(number, scan, chosen)
+        return self._judged(number, scan, count_cells(chosen, scan.boxes))
 
     def _in_order(self, number: int, ours: list[Line], sheet: Sheet, scan: Scan) -> list[Line]:
         if gutters := gutters_crossed(scan.boxes):
@@ -147,4 +148,7 @@ class _Pages:
             return [replace(line, aside=True) for line in lines]
         elif scan.is_ocr:
             found.scanned.append(number)
-        return list(lines)
+        return [
+            replace(line, aside=True) if not line.mono and is_noise(line.text) else line
+            for line in lines
+        ]

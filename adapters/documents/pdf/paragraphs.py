@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -21,6 +21,8 @@ _NOTE = re.compile(r"(?:\d{1,2}|[*∗†‡§¶]{1,2})\s*(?=[A-Z\"“(]|https?:)
 _EQUATION_NUMBER = re.compile(r"\((?:\d{1,3}|[A-Z])(?:\.\d{1,3})?\)$")
 _DEPTH = re.compile(r"(?:[A-Z]|\d{1,2})((?:\.\d{1,2})*)\.?\s+\S")
 _SENTENCE_END = re.compile(r"[.!?:][)\"'\]”’»]*$")
+_LABEL = re.compile(r"(?:(?:chapter|part|section|appendix)\s+)?[\dA-Z][\d.]*\.?\t", re.IGNORECASE)
+_LEADER = re.compile(r"(?:\.\s?){5,}\s*(?:\d{1,4}|[ivxlc]{1,6})$")
 _CODE = re.compile(r"[(){};=<>\[\]]")
 _MAX_HEADING = 160
 _MAX_COMMAS = 2
@@ -100,13 +102,18 @@ def group(lines: Sequence[Line], usual: Measure) -> list[Paragraph]:
     lowest = min((line.y for line in lines), default=0.0)
     highest = max((line.y for line in lines), default=0.0)
     foot = lowest + 0.45 * (highest - lowest)
-    return [Paragraph(_kind(found, usual, foot), tuple(found)) for found in groups]
+    return [
+        Paragraph(_kind(found, usual, foot), tuple(found), main=not _is_contents(found))
+        for found in groups
+    ]
 
 
 def looks_like_heading(line: Line, usual: Measure) -> bool:
     """Tell whether a line's letters are a heading's: larger than the text, or bold and short."""
     text = line.text
-    if len(text) > _MAX_HEADING or line.cells > 1 or line.aside or not any(map(str.isalpha, text)):
+    if len(text) > _MAX_HEADING or line.aside or not any(map(str.isalpha, text)):
+        return False
+    if line.cells > 1 and not _LABEL.match(text):
         return False
     if _CAPTION.match(text) or "@" in text or text.count(",") > _MAX_COMMAS:
         return False  # names of authors are often bold
@@ -130,6 +137,8 @@ def _begins(above: Sequence[Line], line: Line, usual: Measure) -> bool:
     if _is_other(last, line, usual):
         return True
     step = last.y - line.y
+    if _is_row(last, usual) and 0 < step < 4 * size:
+        return _CAPTION.match(line.text) is not None
     if step < -0.5 * size or step > 1.28 * usual.leading_of(last) + 0.1 * size:
         return True
     if looks_like_heading(line, usual):
@@ -146,14 +155,27 @@ def _begins(above: Sequence[Line], line: Line, usual: Measure) -> bool:
 
 
 def _is_other(last: Line, line: Line, usual: Measure) -> bool:
-    if (last.cells > 1) != (line.cells > 1) or last.mono != line.mono or last.aside != line.aside:
+    if last.mono != line.mono or last.aside != line.aside:
         return True
     is_heading = looks_like_heading(line, usual)
     if looks_like_heading(last, usual) != is_heading:
         return True
-    if is_heading and last.bold != line.bold:
+    if is_heading:
+        return last.bold != line.bold or not _alike(last.size, line.size)
+    if _is_row(last, usual) != _is_row(line, usual):
         return True
-    return abs(last.size - line.size) > 0.12 * max(last.size, line.size)
+    return not any(
+        _alike(one, other) for one in (last.size, last.tail) for other in (line.size, line.head)
+    )
+
+
+def _alike(one: float, other: float) -> bool:
+    return abs(one - other) <= 0.12 * max(one, other)
+
+
+def _is_row(line: Line, usual: Measure) -> bool:
+    """Tell a row of a table from text with its label in front."""
+    return line.cells > 2 or (line.cells == 2 and not usual.is_full(line))
 
 
 def _ends(text: str) -> bool:
@@ -175,23 +197,26 @@ def _is_indented(above: Sequence[Line], line: Line) -> bool:
 
 def _kind(lines: Sequence[Line], usual: Measure, foot: float) -> BlockKind:
     first, text = lines[0], lines[0].text
-    if first.cells > 1:
-        return BlockKind.TABLE if len(lines) > 1 or first.cells > 2 else BlockKind.PARAGRAPH
-    if _CAPTION.match(text) and not _is_list_of_figures(lines):
-        return BlockKind.CAPTION
     if all(looks_like_heading(line, usual) for line in lines) and _is_short(lines, usual):
         return BlockKind.HEADING
+    if _is_equation(lines):
+        return BlockKind.EQUATION
+    if _is_row(first, usual):
+        is_table = len(lines) > 1 or ("\t" in text and first.cells > 2)
+        return BlockKind.TABLE if is_table else BlockKind.PARAGRAPH
+    if _CAPTION.match(text):
+        return BlockKind.CAPTION
     if all(line.mono for line in lines) and _is_code(lines):
         return BlockKind.CODE
     if first.size <= 0.94 * usual.body and first.y <= foot and _NOTE.match(text):
         return BlockKind.FOOTNOTE
-    if _BULLET.match(text) or _NUMBERED.match(text):
-        return BlockKind.LIST
-    return BlockKind.EQUATION if _is_equation(lines) else BlockKind.PARAGRAPH
+    is_item = _BULLET.match(text) or _NUMBERED.match(text)
+    return BlockKind.LIST if is_item else BlockKind.PARAGRAPH
 
 
-def _is_list_of_figures(lines: Sequence[Line]) -> bool:
-    return any(re.search(r"\.{4,}|(?:\. ){4,}", line.text) for line in lines)
+def _is_contents(lines: Sequence[Line]) -> bool:
+    """Tell whether most lines lead by dots to a page number, as those of contents do."""
+    return sum(_LEADER.search(line.text) is not None for line in lines) > 0.5 * len(lines)
 
 
 def _is_code(lines: Sequence[Line]) -> bool:
@@ -203,11 +228,12 @@ def _is_short(lines: Sequence[Line], usual: Measure) -> bool:
     return len(lines) <= most
 
 
-def _is_equation(lines: Iterable[Line]) -> bool:
-    held = list(lines)
-    math = sum(line.math * line.letters for line in held) / max(1, sum(x.letters for x in held))
-    text = " ".join(line.text for line in held)
-    if len(held) > 4 or len(text) > 200 or math < 0.2:
+def _is_equation(lines: Sequence[Line]) -> bool:
+    text = " ".join(line.text for line in lines)
+    if len(lines) > 4 or len(text) > 200 or lines[0].mono:
         return False
+    letters = sum(line.letters for line in lines)
+    math = sum(line.math * line.letters for line in lines) / max(1, letters)
     words = sum(len(word) > 3 and word.isalpha() for word in re.findall(r"\w+", text))
-    return words <= 6 and ("=" in text or _EQUATION_NUMBER.search(text) is not None)
+    is_numbered = math >= 0.2 and _EQUATION_NUMBER.search(text) is not None and len(text) > 8
+    return words <= 6 and (is_numbered or ("=" in text and (math >= 0.2 or not words)))
