@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from flows.boundary import boundary, heed_signals, unexpected
-from flows.commands import keeping, ledgering, looking, reviewing, running, verifying
+from flows.commands import analysing, keeping, ledgering, looking, reviewing, running, verifying
 from flows.terminal import prepare_streams
 
 
@@ -54,7 +54,8 @@ policy = typer.Typer(help="Say who may research here.", no_args_is_help=True)
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(running.research, looking.runs, looking.show, looking.watch, reviewing.review),
-    *(running.resume, running.retry, running.cancel, verifying.verify, ledgering.sql),
+    *(running.resume, running.retry, running.cancel, verifying.verify),
+    *(analysing.stats, ledgering.sql),
     *(keeping.forget, keeping.gc, keeping.backup, verifying.doctor, keeping.down),
 )
 _OF_THE_LEDGER: tuple[Callable[..., None], ...] = (

@@ -20,7 +20,7 @@ SELECT
     (a.body ->> '$.channel') AS channel,
     q.time AS requested_at,
     a.time AS answered_at,
-    epoch(a.time) - epoch(q.time) AS turnaround_s
+    (epoch_ms(a.time) - epoch_ms(q.time)) / 1000 AS turnaround_s
 FROM events AS q
 LEFT JOIN events AS a
     ON a.run_id = q.run_id

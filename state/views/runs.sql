@@ -86,7 +86,7 @@ SELECT
     started_at,
     ended_at,
     updated_at,
-    epoch(coalesce(ended_at, updated_at)) - epoch(started_at) AS duration_s,
+    (epoch_ms(coalesce(ended_at, updated_at)) - epoch_ms(started_at)) / 1000 AS duration_s,
     rounds,
     supported
 FROM life

@@ -9,7 +9,7 @@
 --   content_hash  the content hash of its bytes
 --   media_type    the type of its bytes
 --   bytes         their number
---   characters    the length of the text that was made of them; null for a list of what was searched
+--   characters    the length of the text made of them; null where none was
 --   extractor     what made the text
 --   recorded_at   when it was recorded, UTC
 --   place         the host of a URL, the folder of a file

@@ -10,8 +10,10 @@ SELECT
     (body ->> '$.stage') AS stage,
     min(time) FILTER (WHERE type = 'stage_started') AS started_at,
     max(time) FILTER (WHERE type = 'stage_completed') AS completed_at,
-    epoch(max(time) FILTER (WHERE type = 'stage_completed'))
-        - epoch(min(time) FILTER (WHERE type = 'stage_started')) AS duration_s
+    (
+        epoch_ms(max(time) FILTER (WHERE type = 'stage_completed'))
+        - epoch_ms(min(time) FILTER (WHERE type = 'stage_started'))
+    ) / 1000 AS duration_s
 FROM events
 WHERE type IN ('stage_started', 'stage_completed')
 GROUP BY run_id, (body ->> '$.stage')

@@ -21,6 +21,7 @@
 --   ended_at        when it ended, UTC
 --   searches        how many searches it made
 --   pages           how many pages it read
+--   input_hash      SHA-256 of its input as canonical JSON
 SELECT
     run_id,
     call_id,
@@ -45,7 +46,8 @@ SELECT
     min(time) AS started_at,
     max(time) FILTER (WHERE type IN ('effect_settled', 'effect_failed')) AS ended_at,
     coalesce(any_value(CAST(body ->> '$.usage.searches' AS BIGINT)), 0) AS searches,
-    coalesce(any_value(CAST(body ->> '$.usage.pages' AS BIGINT)), 0) AS pages
+    coalesce(any_value(CAST(body ->> '$.usage.pages' AS BIGINT)), 0) AS pages,
+    any_value(body ->> '$.input_hash') AS input_hash
 FROM events
 WHERE type IN ('effect_reserved', 'effect_settled', 'effect_failed')
 GROUP BY run_id, call_id

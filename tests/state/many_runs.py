@@ -7,11 +7,12 @@ again. What is shared are the documents of a library, which several runs cite.
 import random
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from state.envelope import NO_HASH, Line
 from state.events import Limits, Spend
@@ -77,8 +78,17 @@ def _template(number: int) -> list[_Told]:
         _Research(Story(ledger, clock, _NAME), number).tell(_OUTCOMES[number % len(_OUTCOMES)])
         lines = ledger.read(_NAME)
         ledger.close()
-    shared = {PLAN.hash, *(sha256_hex(f"{of}{text}") for text in _LIBRARY for of in _OF_A_SOURCE)}
+    shared = {
+        PLAN.hash,
+        *_inputs(lines),
+        *(sha256_hex(f"{of}{text}") for text in _LIBRARY for of in _OF_A_SOURCE),
+    }
     return [_told(line, shared) for line in lines]
+
+
+def _inputs(lines: Sequence[Line]) -> set[str]:
+    """Return the hashes that tell which provider was asked, and which source was read."""
+    return {line.envelope.body.get("input_hash", "") for line in lines}
 
 
 _OF_A_SOURCE = ("", "text of ", "blocks of ")  # what `Story.source` hashes
@@ -130,14 +140,18 @@ class _Research:
         self.dice = random.Random(number)
         self.web = number % 3 == 0
         self.model = number % 2 == 0
+        self.providers = ("searxng", "crossref") if self.web else ("local",)
         self.evidence: dict[str, list[str]] = {s.id: [] for s in PLAN.subquestions}
         self.origin: dict[str, str] = {}
+        self.read: set[str] = set()
 
     def tell(self, outcome: Outcome) -> None:
         story, review = self.story, outcome in ("waiting", "cancelled") or self.dice.random() < 0.2
         limits = Limits(searches=9, pages=18, model_calls=16)
-        sources = () if self.web else ("/home/ann/papers",)
-        story.queued(limits=limits, question=PLAN.goal, plan_review=review, sources=sources)
+        where: dict[str, Any] = {"sources": ("/home/ann/papers",)}
+        if self.web:
+            where = {"sources": (), "allowed_origins": "any", "search_providers": self.providers}
+        story.queued(limits=limits, question=PLAN.goal, plan_review=review, **where)
         story.clock.advance(self.dice.uniform(0.01, 3))
         story.started()
         with story.stage("planning"):
@@ -175,20 +189,24 @@ class _Research:
         story = self.story
         queries = {f"{s.query} {number}": s.id for s in PLAN.subquestions}
         story.scheduled(number, queries)
-        for query in queries:
-            self._step("search", query, Spend(searches=1), 0.4 if self.web else 0.05)
-        names = [f"s{number}-{n}" for n in range(self.dice.randint(3, 6))]
-        texts = {name: self._text(name) for name in names}
+        for query, subquestion in queries.items():
+            provider = self.dice.choice(self.providers)
+            self._outside(
+                partial(story.search, query, subquestion, provider=provider),
+                0.4 if self.web else 0.05,
+            )
+        texts = self._texts(number)
+        names = list(texts)
         locators = {name: self._locator(texts[name]) for name in names}
-        story.reading(number, list(dict.fromkeys(locators.values())))
+        story.reading(number, list(locators.values()))
         read = []
         for name in names:
-            if self._step("read", name, Spend(pages=1), 0.9 if self.web else 0.12):
-                story.source(name, locators[name], texts[name])
+            if self._outside(partial(story.read, locators[name]), 0.9 if self.web else 0.12):
+                story.source(name, locators[name], texts[name], name=f"On {texts[name]}")
                 read.append(name)
             else:
                 code = "PAGE_UNAVAILABLE" if self.web else "NEEDS_OCR"
-                story.skipped(number, f"{locators[name]}#{name}", code)
+                story.skipped(number, locators[name], code)
         self._model_step("assess", f"round {number}")
         new = self._quotes(number, read)
         rows = {id_: found or None for id_, found in self.evidence.items()}
@@ -202,7 +220,7 @@ class _Research:
         for id_, found in rows.items():
             first = self.origin[found[0]] if found else ""
             other = [each for each in found or () if self.origin[each] != first]
-            if found and other and len(found) > 3:
+            if found and other and len(found) > 5:
                 disputed[id_] = [found[0], other[0]]
         return disputed
 
@@ -241,8 +259,12 @@ class _Research:
         answer = "answered" if outcome == "answered" else "insufficient-evidence"
         story.completed(answer, stop)
 
-    def _text(self, name: str) -> str:
-        return self.dice.choice(_LIBRARY) if self.dice.random() < 0.3 else f"own {name}"
+    def _texts(self, number: int) -> dict[str, str]:
+        """Return the documents that a round reads, some from the library, none twice."""
+        texts = {f"own {number}-{n}" for n in range(self.dice.randint(2, 4))}
+        texts |= set(self.dice.sample(_LIBRARY, 2)) - self.read
+        self.read |= texts
+        return {f"s{number}-{n}": text for n, text in enumerate(sorted(texts))}
 
     def _locator(self, text: str) -> str:
         number = int(sha256_hex(text)[:4], 16)
@@ -265,13 +287,12 @@ class _Research:
         seconds = self.dice.lognormvariate(1, 0.6)
         self.story.step(verb, given, seconds=seconds, reserve=Spend(model_calls=1), usage=usage)
 
-    def _step(self, verb: str, given: str, reserve: Spend, typical_s: float) -> bool:
+    def _outside(self, go: Callable[..., object], typical_s: float) -> bool:
         """Do a step that goes out into the world; tell whether it succeeded."""
         luck = self.dice.random()
         code = "PAGE_UNAVAILABLE" if luck < 0.06 else ""
         seconds = typical_s * self.dice.lognormvariate(0, 0.8)
-        crashes = int(luck > 0.99)
-        self.story.step(verb, given, seconds=seconds, reserve=reserve, code=code, crashes=crashes)
+        go(seconds=seconds, code=code, crashes=int(luck > 0.99))
         return not code
 
 

@@ -41,7 +41,7 @@ from state.run_events import (
     StageCompleted,
     StageStarted,
 )
-from state.values.ids import content_hash, sha256_hex
+from state.values.ids import canonical_json, content_hash, sha256_hex
 from state.values.plan import Plan
 from tests.state.builders import (
     BEGAN,
@@ -191,6 +191,16 @@ class Story:
         self._append(ended, call_id, TASK_RUN)
         return self
 
+    def search(self, query: str, subquestion: str, *, provider: str = "local", **how: Any) -> Self:
+        """Ask a provider one query; `how` as in `step`."""
+        given = {"query": query, "subquestion_id": subquestion, "provider": provider}
+        return self.step("search", canonical_json(given), **{"reserve": Spend(searches=1), **how})
+
+    def read(self, locator: str, **how: Any) -> Self:
+        """Open one source; `how` as in `step`."""
+        given = canonical_json({"locator": locator})
+        return self.step("read", given, **{"reserve": Spend(pages=1), **how})
+
     # ---- the method
 
     def plan(self, made: Plan | None = None, version: int = 1) -> Self:
@@ -206,9 +216,9 @@ class Story:
     def reading(self, round_: int, locators: Sequence[str]) -> Self:
         return self.record(ResearchReadingFrozen(round=round_, locators=tuple(locators)))
 
-    def source(self, name: str, locator: str = "", text: str = "", **fields: Any) -> Self:
-        """Record a source called `name`; sources of the same `text` have the same content."""
-        text = text or name
+    def source(self, source_id: str, locator: str = "", text: str = "", **fields: Any) -> Self:
+        """Record a source; sources of the same `text` have the same content."""
+        text = text or source_id
         rendition = Rendition(
             text_hash=content_hash(f"text of {text}"),
             blocks_hash=content_hash(f"blocks of {text}"),
@@ -218,12 +228,12 @@ class Story:
             characters=CHARACTERS,
         )
         given: dict[str, Any] = {
-            "locator": locator or f"/notes/{name}.md",
+            "locator": locator or f"/notes/{source_id}.md",
             "content_hash": content_hash(text),
             "size": CHARACTERS + 17,
             "rendition": rendition,
         }
-        return self.record(source(name, **{**given, **fields}))
+        return self.record(source(source_id, **{**given, **fields}))
 
     def skipped(self, round_: int, locator: str, code: str, stage: str = "read") -> Self:
         return self.record(
