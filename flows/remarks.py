@@ -16,6 +16,8 @@ _STOPPED = {
     "search-budget": "no search was left",
     "page-budget": "no page was left to read",
     "model-budget": "the remaining model calls were kept for writing",
+    "token-budget": "the remaining tokens were kept for writing",
+    "cost-budget": "the remaining money was kept for writing",
     "deadline": "the time for new research was over",
 }
 

@@ -7,8 +7,9 @@
    b. read what was found: bytes are archived first, then their text;
    c. assess: accept exact quotes as evidence, fill the coverage matrix, name conflicts and gaps;
    d. check the round itself, write down what is open, and record a checkpoint.
-3. Report writing, from the archive only: an outline, one section at a time, every claim checked
-   against its quotes; then the report and the handoff, sealed together.
+3. Report writing, from the archive only: an outline, one section at a time (a model writes a
+   report that is not deep at once), every claim checked against its quotes, one repair of what did
+   not hold; then the report and the handoff, sealed together.
 4. Publish once: identical bytes pass, different bytes are refused.
 
 Each step is durable (`flows.step`): run again, the flow takes what had settled from the ledger.
@@ -27,15 +28,15 @@ from flows.execution import Ending, open_tools, take_up
 from flows.knowledge import Knowledge, nothing_known
 from flows.review import ask_person, plan_of_answer
 from flows.rounds import research_round
+from flows.sealing import publish_report, seal_report
 from flows.step import Driver, Held, StopAsked, Turn, executing
 from flows.stopping import decide_stop
 from flows.wiring import Tools, open_desk
-from flows.writing import check_claims, outline_report, publish_report, seal_report, write_sections
+from flows.writing import write_report
 from state.method_events import PlannedSubquestion, ResearchPlanRecorded, ResearchStopDecided
 from state.projection import Run
 from state.run_events import RunCompleted
 from state.values.claims import AnswerStatus
-from state.values.money import Usage
 from state.values.plan import Plan
 from tasks.plan import plan as plan_task
 
@@ -97,7 +98,7 @@ async def draft_plan(driver: Driver, tools: Tools, asking: PlanInput, *, version
     """Return version `version` of the plan, recorded."""
     researcher = tools.researcher
     turn = Turn("planning", version)
-    cost = Usage(model_calls=int(researcher.uses_model))
+    cost = researcher.price(asking)
     plan = await driver.step(turn, plan_task, asking, Plan, reserve=cost, researcher=researcher)
     await record_plan(driver, plan, version, "revised" if asking.feedback else "planned")
     return plan
@@ -167,10 +168,8 @@ async def report_writing(
     """Write, check, seal and publish the report, from the archive only."""
     driver, (knowledge, tools) = executing(run_id), held.value
     async with driver.stage("report_writing"):
-        outline = await outline_report(driver, knowledge, tools)
-        drafts = await write_sections(driver, knowledge, outline, tools)
-        checks = await check_claims(driver, knowledge, drafts, tools)
-        report = await seal_report(driver, knowledge, drafts, checks, tools)
+        written = await write_report(driver, knowledge, tools)
+        report = await seal_report(driver, knowledge, written, tools)
     try:
         driver.stop_here("report")
     except StopAsked as stopped:

@@ -139,7 +139,7 @@ async def assess_round(
         assess_task,
         given,
         Assessment,
-        reserve=Usage(model_calls=int(tools.researcher.uses_model)),
+        reserve=tools.researcher.price(given),
         researcher=tools.researcher,
         texts={source.source_id: source.text for source in knowledge.sources},
     )

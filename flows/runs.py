@@ -8,6 +8,7 @@ Nothing here imports Prefect until a run is executed.
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -138,6 +139,13 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
     )
 
 
+def micro_usd(usd: float) -> int:
+    """Return US dollars in millionths; raises `InvalidRequest` for what is no sum to spend."""
+    if not (math.isfinite(usd) and usd > 0):
+        raise InvalidRequest(f"a budget of {usd} US dollars is none; give more than 0")
+    return max(1, round(usd * 1_000_000))
+
+
 def _require_providers(names: Sequence[str]) -> None:
     from flows.settings import load_settings
     from flows.web import require_provider
@@ -205,6 +213,8 @@ def _queue(
             searches=budgets.max_searches,
             pages=budgets.max_read_pages,
             model_calls=budgets.max_model_calls,
+            tokens=budgets.max_tokens,
+            cost_micro_usd=budgets.max_cost_micro_usd,
         ),
         retry_of=retry_of,
     )
@@ -287,7 +297,7 @@ def republish(desk: Desk, run: Run) -> RunResult:
     Raises `Withheld` when the report was forgotten on purpose.
     """
     from flows.audit import check_citations
-    from flows.writing import write_manifest
+    from flows.sealing import write_manifest
     from tasks.publish import PublishInput, publish_files
 
     if run.research:

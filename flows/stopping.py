@@ -1,14 +1,23 @@
 """Whether another round begins, and what it would search for."""
 
 from datetime import datetime
+from typing import Literal
 
+from adapters.models.port import (
+    AssessInput,
+    CheckInput,
+    OutlineInput,
+    SynthesisInput,
+    WriteInput,
+)
 from flows.knowledge import Knowledge
 from flows.step import Driver, Turn
 from flows.wiring import Tools
 from state.method_events import ResearchStopDecided, ScheduledQuery, StopReason
 from state.values.evidence import Coverage
+from state.values.money import Usage
 
-LEAST_CALLS = 5  # for the first round and a report; a later round leaves a whole report's calls
+LEAST_CALLS = 5  # one assessment, and a report written at once: written, checked, both again
 
 
 async def decide_stop(driver: Driver, knowledge: Knowledge, tools: Tools) -> StopReason | None:
@@ -38,12 +47,15 @@ def stop_reason(
     elapsed = now - _began(driver)
     calls_left = budgets.max_model_calls - spent.model_calls
     needed = 1 + calls_for_writing(driver) if knowledge.rounds else LEAST_CALLS
+    money = money_stop(driver, knowledge, tools) if tools.researcher.uses_model else None
     checks: tuple[tuple[bool, StopReason], ...] = (
         (covered, "coverage-complete"),
         (knowledge.number >= budgets.max_rounds, "round-budget"),
         (last is not None and last.round > 1 and last.new_evidence == 0, "no-progress"),
         (elapsed.total_seconds() >= budgets.research_seconds, "deadline"),
         (tools.researcher.uses_model and calls_left < needed, "model-budget"),
+        (money == "tokens", "token-budget"),
+        (money == "cost", "cost-budget"),
         (spent.searches >= budgets.max_searches, "search-budget"),
         (spent.pages >= budgets.max_read_pages, "page-budget"),
         (not next_queries(knowledge), "no-progress"),
@@ -58,9 +70,47 @@ def _began(driver: Driver) -> datetime:
 
 
 def calls_for_writing(driver: Driver) -> int:
-    """Return how many model calls a whole report takes: its outline, and two for each section."""
+    """Return how many model calls a report takes at most.
+
+    At once: written, checked, repaired, checked again. In scope deep: its outline, two for each
+    section, one for the whole, and one repair.
+    """
+    if driver.research.started.request.scope != "deep":
+        return LEAST_CALLS - 1
     written = [section for section in driver.research.profile.sections if not section.computed]
-    return 1 + 2 * len(written)
+    return 1 + 2 * len(written) + 1 + 1
+
+
+def money_stop(
+    driver: Driver, knowledge: Knowledge, tools: Tools
+) -> Literal["tokens", "cost"] | None:
+    """Return which budget could not pay for one more assessment and the report after it."""
+    budgets = driver.research.started.request.budgets
+    if budgets.max_tokens is None and budgets.max_cost_micro_usd is None:
+        return None
+    spent, needed = driver.run.spent, price_to_the_end(driver, knowledge, tools)
+    if budgets.max_tokens is not None and spent.tokens + needed.tokens > budgets.max_tokens:
+        return "tokens"
+    most = budgets.max_cost_micro_usd
+    if most is not None and spent.cost_micro_usd + needed.cost_micro_usd > most:
+        return "cost"
+    return None
+
+
+def price_to_the_end(driver: Driver, knowledge: Knowledge, tools: Tools) -> Usage:
+    """Return the most that one more assessment and the report after it take."""
+    price, request = tools.researcher.price, driver.research.started.request
+    sections = tuple((s.key, s.title) for s in driver.research.profile.sections if not s.computed)
+    plan, assessment = knowledge.plan, knowledge.assessment
+    passages = tuple(passage for source in knowledge.sources for passage in source.passages)
+    total = price(AssessInput(plan, knowledge.number + 1, passages, assessment.selected))
+    checking = CheckInput((), assessment.selected)
+    if request.scope != "deep":
+        return total + price(SynthesisInput(sections, plan, assessment)) + price(checking)
+    total += price(OutlineInput(sections, plan, assessment))
+    for key, title in sections:
+        total += price(WriteInput(key, title, plan, assessment)) + price(checking)
+    return total
 
 
 def next_queries(knowledge: Knowledge) -> tuple[ScheduledQuery, ...]:

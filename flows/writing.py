@@ -1,66 +1,111 @@
-"""Report writing: outline, sections, checks, and the sealed and published report."""
+"""Report writing, from the archive only: write, check every claim, repair once, look again."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
-import anyio
-
-from adapters.exports.jsonfile import report_json
-from adapters.exports.markdown import report_markdown, section_markdown
-from adapters.models.port import CheckInput, OutlineItem, Paragraph, SectionDraft, WriteInput
-from flows.archive import JSON, Body, record_artifact
+from adapters.models.port import (
+    CheckInput,
+    OutlineInput,
+    OutlineItem,
+    Paragraph,
+    Reopened,
+    RepairInput,
+    ReportCheckInput,
+    SectionDraft,
+    SynthesisInput,
+    WriteInput,
+)
+from flows.archive import Body, record_artifact
 from flows.knowledge import Knowledge
-from flows.remarks import method_remarks
 from flows.step import Driver, Turn, in_order
 from flows.wiring import Tools
-from state.completion import verify_completion
-from state.durable import replace_file
-from state.method_events import ResearchClaimRecorded, ResearchVerdictRecorded
-from state.projection import Run
-from state.research_events import (
-    ArtifactRole,
-    Handoff,
-    ResearchChecklistUpdated,
-    ResearchCheckpointRecorded,
-    ResearchCompleted,
-)
-from state.run_events import RunCompleted
-from state.values.claims import ClaimCheck, Verdict
+from state.errors import BudgetExceeded
+from state.research_events import ArtifactRole
+from state.values.claims import FAILED, ClaimCheck, Verdict
 from state.values.errors import RejectedError
-from state.values.ids import content_hash
-from state.values.money import Usage
 from state.values.redaction import redact
-from state.values.report import Report
 from tasks.check import CheckTurn
 from tasks.check import check as check_task
-from tasks.compose import (
-    answer_status,
-    claims_of,
-    compose_sections,
-    handoff_lists,
-    kept_checks,
-    number_citations,
-    report_citations,
-    report_claims,
-    report_conflicts,
-    report_sources,
-)
-from tasks.outline import OutlineInput
+from tasks.check_report import check_report as check_report_task
 from tasks.outline import outline as outline_task
-from tasks.publish import Published, PublishInput
-from tasks.publish import publish as publish_task
-from tasks.settle_checklist import settle
+from tasks.repair import repair as repair_task
+from tasks.synthesise import synthesise as synthesise_task
 from tasks.write import write_section as write_task
 
 TURN = Turn("report_writing")
+AGAIN = Turn("report_writing", 2)
 MAX_CLAIMS = 12
 
 
-def _model_call(tools: Tools) -> Usage:
-    return Usage(model_calls=int(tools.researcher.uses_model))
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The sections as they stand, and one check for each of their claims.
+
+    `replaced` are claims that did not hold and that a repair took out, by section, under ids of
+    their own; they are checked, too.
+    """
+
+    drafts: tuple[SectionDraft, ...]
+    checks: tuple[ClaimCheck, ...] = ()
+    replaced: tuple[SectionDraft, ...] = ()
+
+
+async def write_report(driver: Driver, knowledge: Knowledge, tools: Tools) -> Written:
+    """Return the report's sections, written and checked, from the archive only.
+
+    A model writes a quick or standard report at once; otherwise an outline comes first, then one
+    section at a time. Claims that did not hold get one repair. In scope deep the whole is looked
+    at in the end, which can reopen a section once.
+    """
+    request = driver.research.started.request
+    if tools.researcher.uses_model and request.scope != "deep":
+        drafts = await synthesise_report(driver, knowledge, tools)
+    else:
+        outline = await outline_report(driver, knowledge, tools)
+        drafts = await write_sections(driver, section_inputs(driver, knowledge, outline), tools)
+    written = Written(drafts, await check_claims(driver, TURN, knowledge, drafts, tools))
+    written = await repair_once(driver, knowledge, written, tools)
+    if request.scope == "deep":
+        written = await rewrite_reopened(driver, knowledge, written, tools)
+    return written
+
+
+def _written_sections(driver: Driver) -> tuple[tuple[str, str], ...]:
+    """Return key and title of the sections that a researcher writes."""
+    sections = driver.research.profile.sections
+    return tuple((section.key, section.title) for section in sections if not section.computed)
+
+
+async def synthesise_report(
+    driver: Driver, knowledge: Knowledge, tools: Tools
+) -> tuple[SectionDraft, ...]:
+    """Return all sections, written at once. What they may rest on is archived before.
+
+    Without budget for that, every section says so; raises the `StepFailed` that it ended in.
+    """
+    sections = _written_sections(driver)
+    evidence = tuple(choice.id for choice in knowledge.assessment.selected)
+    await _archive_outline(
+        driver,
+        knowledge,
+        [OutlineItem(key, title, "", evidence_ids=evidence) for key, title in sections],
+    )
+    given = SynthesisInput(sections, knowledge.plan, knowledge.assessment, MAX_CLAIMS)
+    if not evidence:
+        return tuple(_without_evidence(key) for key, _ in sections)
+    try:
+        return await driver.step(
+            TURN, synthesise_task, given, tuple[SectionDraft, ...],
+            reserve=tools.researcher.price(given), researcher=tools.researcher,
+        )  # fmt: skip
+    except BudgetExceeded as failure:
+        return tuple(_not_written(key, failure) for key, _ in sections)
+
+
+def _without_evidence(section: str) -> SectionDraft:
+    remark = "No quote was accepted as evidence, so nothing is claimed here."
+    return SectionDraft(section, (Paragraph(remark=remark),))
 
 
 async def outline_report(
@@ -74,13 +119,20 @@ async def outline_report(
     given = OutlineInput(sections, knowledge.plan, knowledge.assessment)
     call = partial(
         driver.step, TURN, outline_task, given, tuple[OutlineItem, ...],
-        reserve=_model_call(tools), researcher=tools.researcher,
+        reserve=tools.researcher.price(given), researcher=tools.researcher,
     )  # fmt: skip
     (made,) = await in_order([call])
     if isinstance(made, RejectedError):
         items = tuple(OutlineItem(key, title, "") for key, title in sections)
     else:
         items = made
+    await _archive_outline(driver, knowledge, items)
+    return items
+
+
+async def _archive_outline(
+    driver: Driver, knowledge: Knowledge, items: Sequence[OutlineItem]
+) -> None:
     lines = ["# Outline", ""]
     for item in items:
         lines += [f"## {item.title}", "", item.intent or "(open)", ""]
@@ -88,75 +140,92 @@ async def outline_report(
     cited = knowledge.cited_ids or knowledge.source_ids
     body = Body(ArtifactRole.OUTLINE, "Outline", "outline", "\n".join(lines).encode(), cites=cited)
     await record_artifact(driver, TURN, body)
-    return items
+
+
+def section_inputs(
+    driver: Driver, knowledge: Knowledge, outline: Sequence[OutlineItem]
+) -> list[WriteInput]:
+    """Return what each section is written from, in the profile's order."""
+    planned = {item.section: item.evidence_ids for item in outline}
+    return [
+        WriteInput(
+            section=key,
+            section_title=title,
+            plan=knowledge.plan,
+            assessment=knowledge.assessment,
+            max_claims=MAX_CLAIMS,
+            outline=planned.get(key, ()),
+        )
+        for key, title in _written_sections(driver)
+    ]
 
 
 async def write_sections(
-    driver: Driver, knowledge: Knowledge, outline: Sequence[OutlineItem], tools: Tools
+    driver: Driver, inputs: Sequence[WriteInput], tools: Tools
 ) -> tuple[SectionDraft, ...]:
-    """Return the sections a researcher writes, from the archive only, in the profile's order.
+    """Return the sections of `inputs`, written at the same time, in their order.
 
     A section that failed, or that no budget was left for, says so; when all did, the first error
     is raised.
     """
-    planned = {item.section: item.evidence_ids for item in outline}
-    inputs = [
-        WriteInput(
-            section=section.key,
-            section_title=section.title,
-            plan=knowledge.plan,
-            assessment=knowledge.assessment,
-            max_claims=MAX_CLAIMS,
-            outline=planned.get(section.key, ()),
-        )
-        for section in driver.research.profile.sections
-        if not section.computed
-    ]
     calls = [
         partial(
             driver.step, TURN, write_task, given, SectionDraft,
-            reserve=_model_call(tools), researcher=tools.researcher,
+            reserve=tools.researcher.price(given), researcher=tools.researcher,
         )
         for given in inputs
     ]  # fmt: skip
     results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
     failures = [result for result in results if isinstance(result, RejectedError)]
-    if len(failures) == len(results):
+    if failures and len(failures) == len(results):
         raise failures[0]
     return tuple(
-        _not_written(given, result) if isinstance(result, RejectedError) else result
+        _not_written(given.section, result) if isinstance(result, RejectedError) else result
         for given, result in zip(inputs, results, strict=True)
     )
 
 
-def _not_written(given: WriteInput, failure: RejectedError) -> SectionDraft:
+def _not_written(section: str, failure: RejectedError) -> SectionDraft:
     remark = f"Incomplete: this section was not written ({failure.code}: {failure.message})."
-    return SectionDraft(given.section, (Paragraph(remark=redact(remark)),))
+    return SectionDraft(section, (Paragraph(remark=redact(remark)),))
 
 
 async def check_claims(
-    driver: Driver, knowledge: Knowledge, drafts: Sequence[SectionDraft], tools: Tools
+    driver: Driver,
+    turn: Turn,
+    knowledge: Knowledge,
+    drafts: Sequence[SectionDraft],
+    tools: Tools,
 ) -> tuple[ClaimCheck, ...]:
-    """Return one check for every claim; a check that failed leaves its claims unverified."""
-    evidence = knowledge.assessment.selected
-    turns = []
-    for draft in drafts:
-        cited = {id_ for claim in draft.claims for id_ in claim.evidence_ids}
-        quotes = tuple(choice for choice in evidence if choice.id in cited)
-        if draft.claims:
-            turns.append(CheckTurn(draft.section, CheckInput(draft.claims, quotes)))
+    """Return one check for every claim; a check that failed leaves its claims unverified.
+
+    Claims are checked apart from their writing, section by section; those of a report that was
+    written at once, all together.
+    """
+    deep = driver.research.started.request.scope == "deep"
+    at_once = tools.researcher.uses_model and not deep
+    groups = [("all", drafts)] if at_once else [(draft.section, [draft]) for draft in drafts]
+    turns = [_check_turn(name, group, knowledge) for name, group in groups]
     calls = [
         partial(
-            driver.step, TURN, check_task, turn, tuple[ClaimCheck, ...],
-            reserve=_model_call(tools), researcher=tools.researcher,
+            driver.step, turn, check_task, each, tuple[ClaimCheck, ...],
+            reserve=tools.researcher.price(each.given), researcher=tools.researcher,
         )
-        for turn in turns
+        for each in turns
+        if each.given.claims
     ]  # fmt: skip
     results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
     checks: list[ClaimCheck] = []
-    for turn, result in zip(turns, results, strict=True):
-        checks += _unverified(turn, result) if isinstance(result, RejectedError) else result
+    for each, result in zip([t for t in turns if t.given.claims], results, strict=True):
+        checks += _unverified(each, result) if isinstance(result, RejectedError) else result
     return tuple(checks)
+
+
+def _check_turn(name: str, drafts: Sequence[SectionDraft], knowledge: Knowledge) -> CheckTurn:
+    claims = tuple(claim for draft in drafts for claim in draft.claims)
+    cited = {id_ for claim in claims for id_ in claim.evidence_ids}
+    quotes = tuple(choice for choice in knowledge.assessment.selected if choice.id in cited)
+    return CheckTurn(name, CheckInput(claims, quotes))
 
 
 def _unverified(turn: CheckTurn, failure: RejectedError) -> list[ClaimCheck]:
@@ -166,212 +235,104 @@ def _unverified(turn: CheckTurn, failure: RejectedError) -> list[ClaimCheck]:
     ]
 
 
-# ---- sealing
+# ---- a second look
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
-    """The report, and the content hashes of the files that show it."""
+async def repair_once(
+    driver: Driver, knowledge: Knowledge, written: Written, tools: Tools
+) -> Written:
+    """Give the claims that did not hold one repair, and check the sections that it changed.
 
-    report: Report
-    markdown_hash: str
-    json_hash: str
-
-
-async def seal_report(
-    driver: Driver,
-    knowledge: Knowledge,
-    drafts: Sequence[SectionDraft],
-    checks: Sequence[ClaimCheck],
-    tools: Tools,
-) -> Sealed:
-    """Compose and archive the report, record claims, verdicts, sections and handoff; complete."""
-    report = compose_report(driver, knowledge, drafts, checks, tools)
-    await _record_claims(driver, drafts, report)
-    cited = knowledge.cited_ids or knowledge.source_ids
-    bodies = [
-        Body(
-            ArtifactRole.REPORT_SECTION,
-            section.title,
-            f"section/{section.key}",
-            section_markdown(report, section).encode(),
-            cites=cited,
-            section_key=section.key,
-        )
-        for section in report.sections
-    ]
-    sections = [await record_artifact(driver, TURN, body) for body in bodies]
-    markdown, structured = report_markdown(report).encode(), report_json(report).encode()
-    files = [
-        Body(ArtifactRole.REPORT, "report.md", "report.md", markdown, cites=cited),
-        Body(ArtifactRole.REPORT, "report.json", "report.json", structured, JSON, cites=cited),
-    ]
-    report_id, _ = [await record_artifact(driver, TURN, body) for body in files]
-    handoff = await _record_handoff(driver, report, cited)
-    await driver.record(TURN, *_closing(driver, knowledge, report, sections))
-    completed = ResearchCompleted(report_artifact_id=report_id, handoff=handoff)
-    if driver.research.completed is None:
-        await anyio.to_thread.run_sync(
-            verify_completion, driver.research, completed, driver.desk.artifacts
-        )
-    await driver.record(TURN, completed)
-    return Sealed(report, content_hash(markdown), content_hash(structured))
-
-
-def compose_report(
-    driver: Driver,
-    knowledge: Knowledge,
-    drafts: Sequence[SectionDraft],
-    checks: Sequence[ClaimCheck],
-    tools: Tools,
-) -> Report:
-    """Return the report that these drafts and checks make; pure but for what the run was asked."""
-    research, request = driver.research, driver.research.started.request
-    assessment = knowledge.assessment
-    kept = kept_checks(checks)
-    numbering = number_citations(drafts, kept, assessment)
-    claims, dropped = report_claims(drafts, checks, numbering, assessment)
-    readings = {source.source_id: source.reading for source in knowledge.sources}
-    citations = report_citations(numbering, assessment, readings)
-    computed = [section.key for section in research.profile.sections if section.computed]
-    remarks = method_remarks(knowledge, claims, dropped, tools.researcher.name, request.scope)
-    return Report(
-        request_id=request.id,
-        question=request.question,
-        research_type=request.research_type,
-        audience=request.audience,
-        boundaries=request.boundaries,
-        scope=request.scope,
-        profile=research.profile.name,
-        researcher=tools.researcher.name,
-        plan=knowledge.plan,
-        rounds=knowledge.rounds,
-        rows=assessment.rows,
-        missing=assessment.missing,
-        conflicts=report_conflicts(assessment, numbering),
-        answer_status=answer_status(assessment, allow_partial=request.allow_partial),
-        stop_reason=knowledge.stop or "",
-        sections=compose_sections(
-            [(s.key, s.title) for s in research.profile.sections],
-            drafts,
-            kept,
-            dict.fromkeys(computed, remarks),
-        ),
-        claims=claims,
-        dropped_claims=dropped,
-        citations=citations,
-        sources=report_sources(list(readings.items()), citations),
-        failures=knowledge.failures,
-        omitted=_never_read(knowledge),
-    )
-
-
-def _never_read(knowledge: Knowledge) -> tuple[str, ...]:
-    opened = {source.reading.locator for source in knowledge.sources}
-    opened |= {failure.target for failure in knowledge.failures}
-    return tuple(locator for locator in knowledge.omitted if locator not in opened)
-
-
-async def _record_claims(driver: Driver, drafts: Sequence[SectionDraft], report: Report) -> None:
-    claims = claims_of(drafts)
-    judged = {claim.id: claim for claim in (*report.claims, *report.dropped_claims)}
-    await driver.record(
-        TURN,
-        *(
-            ResearchClaimRecorded(
-                claim_id=claim.id,
-                section=claim.section,
-                text_hash=content_hash(claim.text),
-                evidence_ids=claim.evidence_ids,
-            )
-            for claim in claims
-        ),
-        *(
-            ResearchVerdictRecorded(
-                claim_id=claim.id,
-                verdict=judged[claim.id].verdict,
-                claim_status=judged[claim.id].status,
-                method=judged[claim.id].method,
-                reason=judged[claim.id].reason,
-            )
-            for claim in claims
-        ),
-    )
-
-
-async def _record_handoff(driver: Driver, report: Report, cited: Sequence[str]) -> Handoff:
-    lists = handoff_lists(report)
-    body = json.dumps({"question": report.question, **lists}, indent=2, ensure_ascii=False)
-    kept = Body(ArtifactRole.HANDOFF, "Handoff", "handoff", body.encode(), JSON, cites=cited)
-    artifact = await record_artifact(driver, TURN, kept)
-    return Handoff.model_validate({"artifact_id": artifact, **lists})
-
-
-def _closing(
-    driver: Driver, knowledge: Knowledge, report: Report, sections: Sequence[str]
-) -> list[ResearchChecklistUpdated | ResearchCheckpointRecorded]:
-    return [
-        *settle(
-            driver.research.profile,
-            source_ids=knowledge.source_ids,
-            archived=bool(knowledge.sources),
-            note_ids=knowledge.notes,
-            section_ids=sections,
-            assessment=knowledge.assessment,
-        ),
-        ResearchCheckpointRecorded(
-            checkpoint_id="report",
-            round=max(knowledge.number, 1),
-            stage="report_writing",
-            summary=f"{len(report.claims)} claims in {len(report.sections)} sections; "
-            f"{len(report.dropped_claims)} dropped.",
-            open_questions=tuple(text[:1000] for text in report.missing[:50]),
-            artifact_ids=tuple(sections),
-        ),
-    ]
-
-
-# ---- publishing
-
-
-async def publish_report(driver: Driver, sealed: Sealed) -> None:
-    """Publish the sealed report once, and end the run."""
-    report, run_id = sealed.report, driver.run.run_id
-    async with driver.stage("publishing") as turn:
-        given = PublishInput(
-            str(report_folder(driver.desk.reports, run_id)),
-            (("report.md", sealed.markdown_hash), ("report.json", sealed.json_hash)),
-        )
-        await driver.step(turn, publish_task, given, Published, artifacts=driver.desk.artifacts)
-    await driver.record(
-        turn,
-        RunCompleted(answer_status=report.answer_status, stop_reason=report.stop_reason),
-    )
-    await anyio.to_thread.run_sync(write_manifest, driver.desk.reports, driver.run)
-
-
-def report_folder(reports: Path, run_id: str) -> Path:
-    """Return the folder that the report of `run_id` is published in."""
-    return reports / run_id
-
-
-def write_manifest(reports: Path, run: Run) -> None:
-    """Write what is known of the finished run beside its report: times, usage, and the last event.
-
-    The last position and hash let `verify` notice when the end of the journal was cut off.
+    A repair that failed, or that no budget was left for, changes nothing: what did not hold is
+    dropped from the report, which says so.
     """
-    manifest = {
-        "run_id": run.run_id,
-        "status": run.status,
-        "answer_status": run.answer_status,
-        "stop_reason": run.stop_reason,
-        "attempt": run.attempt,
-        "queued_at": run.queued_at,
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
-        "usage": asdict(run.spent),
-        "last_position": run.position,
-        "last_hash": run.head_hash,
-    }
-    folder = report_folder(reports, run.run_id)
-    replace_file(folder / "manifest.json", (json.dumps(manifest, indent=2) + "\n").encode())
+    failed = {check.claim_id for check in written.checks if check.verdict in FAILED}
+    broken = [d for d in written.drafts if any(claim.id in failed for claim in d.claims)]
+    if not (broken and tools.researcher.uses_model):  # what quotes exactly has nothing to reword
+        return written
+    ids = {claim.id for draft in broken for claim in draft.claims}
+    given = RepairInput(
+        tuple(broken),
+        tuple(check for check in written.checks if check.claim_id in ids),
+        knowledge.plan,
+        knowledge.assessment,
+        MAX_CLAIMS,
+    )
+    call = partial(
+        driver.step, AGAIN, repair_task, given, tuple[SectionDraft, ...],
+        reserve=tools.researcher.price(given), researcher=tools.researcher,
+    )  # fmt: skip
+    (made,) = await in_order([call])
+    if isinstance(made, RejectedError):
+        return written
+    return await _replaced(driver, knowledge, written, made, tools)
+
+
+async def rewrite_reopened(
+    driver: Driver, knowledge: Knowledge, written: Written, tools: Tools
+) -> Written:
+    """Look at the whole report, and write the sections again that are not good enough, once."""
+    given = ReportCheckInput(written.drafts, knowledge.plan, knowledge.assessment)
+    call = partial(
+        driver.step, AGAIN, check_report_task, given, tuple[Reopened, ...],
+        reserve=tools.researcher.price(given), researcher=tools.researcher,
+    )  # fmt: skip
+    (reopened,) = await in_order([call])
+    if isinstance(reopened, RejectedError) or not reopened:
+        return written
+    why = {entry.section: entry.reason for entry in reopened}
+    inputs = [
+        replace(given_, feedback=why[given_.section])
+        for given_ in section_inputs(driver, knowledge, ())
+        if given_.section in why
+    ]
+    calls = [
+        partial(
+            driver.step, AGAIN, write_task, each, SectionDraft,
+            reserve=tools.researcher.price(each), researcher=tools.researcher,
+        )
+        for each in inputs
+    ]  # fmt: skip
+    results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
+    made = tuple(result for result in results if not isinstance(result, RejectedError))
+    return await _replaced(driver, knowledge, written, made, tools)
+
+
+async def _replaced(
+    driver: Driver,
+    knowledge: Knowledge,
+    written: Written,
+    made: Sequence[SectionDraft],
+    tools: Tools,
+) -> Written:
+    """Return `written` with the sections in `made` in place of theirs, checked anew."""
+    by_key = {draft.section: draft for draft in made}
+    changed = [d for d in written.drafts if by_key.get(d.section, d) != d]
+    if not changed:
+        return written
+    fresh = [by_key[draft.section] for draft in changed]
+    checks = await check_claims(driver, AGAIN, knowledge, fresh, tools)
+    stale = {claim.id for draft in changed for claim in draft.claims}
+    kept = [check for check in written.checks if check.claim_id not in stale]
+    gone, their_checks = _taken_out(changed, fresh, written.checks)
+    return Written(
+        tuple(by_key.get(draft.section, draft) for draft in written.drafts),
+        (*kept, *checks, *their_checks),
+        (*written.replaced, *gone),
+    )
+
+
+def _taken_out(
+    before: Sequence[SectionDraft], after: Sequence[SectionDraft], checks: Sequence[ClaimCheck]
+) -> tuple[list[SectionDraft], list[ClaimCheck]]:
+    """Return the claims that did not hold and are said no more, each under an id of its own."""
+    failed = {check.claim_id: check for check in checks if check.verdict in FAILED}
+    said = {claim.text for draft in after for claim in draft.claims}
+    gone, kept = [], []
+    for draft in before:
+        claims = [c for c in draft.claims if c.id in failed and c.text not in said]
+        renamed = tuple(replace(claim, id=f"{claim.id}-replaced") for claim in claims)
+        kept += [replace(failed[c.id], claim_id=f"{c.id}-replaced") for c in claims]
+        if renamed:
+            gone.append(SectionDraft(draft.section, (Paragraph(renamed),)))
+    return gone, kept

@@ -138,6 +138,6 @@ def _by_limit(usage: Usage) -> dict[str, int]:
         "searches": usage.searches,
         "pages": usage.pages,
         "model_calls": usage.model_calls,
-        "tokens": usage.input_tokens + usage.cached_tokens + usage.output_tokens,
+        "tokens": usage.tokens,
         "cost_micro_usd": usage.cost_micro_usd,
     }

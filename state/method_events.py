@@ -175,7 +175,7 @@ class ResearchCoverageAssessed(Event):
 
 StopReason = Literal[
     "coverage-complete", "no-progress", "round-budget", "search-budget", "page-budget",
-    "model-budget", "deadline", "clarification",
+    "model-budget", "token-budget", "cost-budget", "deadline", "clarification",
 ]  # fmt: skip
 
 

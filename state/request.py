@@ -66,6 +66,8 @@ class _Value(BaseModel):
 class Budgets(_Value):
     """What one run may use. `max_queries` and `max_pages` are per round, the others per run.
 
+    `max_tokens` counts what models read, cached or not, and write; None is no limit.
+
     `research_seconds` counts from when research began (its stage's recorded start: a person may
     take days over the plan before), interruptions included, and bounds the scheduling of new
     research; writing may finish after it.
@@ -78,6 +80,8 @@ class Budgets(_Value):
     max_read_pages: StrictInt
     max_model_calls: StrictInt
     research_seconds: StrictInt
+    max_tokens: Annotated[StrictInt, Field(ge=1)] | None = None
+    max_cost_micro_usd: Annotated[StrictInt, Field(ge=1)] | None = None
 
 
 _WEB = ("allowed_origins", "reference_urls", "search_providers")  # left out while they are empty
@@ -190,6 +194,8 @@ class ResearchRequest(_Value):
         for name in _WEB:  # so that a request without them is what it was before there were any
             if not fields[name]:
                 del fields[name]
+        budgets = fields["budgets"]
+        fields["budgets"] = {name: most for name, most in budgets.items() if most is not None}
         return sha256_hex(canonical_json(fields))
 
 

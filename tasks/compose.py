@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.models.port import Assessment, SectionDraft, Selected
-from state.values.claims import AnswerStatus, Claim, ClaimCheck, Verdict
+from state.values.citations import number_by_first_use
+from state.values.claims import FAILED, AnswerStatus, Claim, ClaimCheck
 from state.values.evidence import Coverage
 from state.values.redaction import redact
 from state.values.report import (
@@ -18,8 +19,6 @@ from state.values.report import (
 )
 from tasks.check import claim_status
 from tasks.read import Reading
-
-_DROPPED = frozenset({Verdict.CONTRADICTED, Verdict.NO_TEXT})
 
 
 def answer_status(assessment: Assessment, *, allow_partial: bool) -> AnswerStatus:
@@ -52,16 +51,15 @@ def number_citations(
 ) -> Numbering:
     """Return a number for every quote that a kept claim cites; one range has one number."""
     by_id = {choice.id: choice for choice in assessment.selected}
-    places: dict[tuple[str, int, int], int] = {}
-    numbers: dict[str, int] = {}
-    for draft in drafts:
-        for claim in draft.claims:
-            if claim.id in kept:
-                for id_ in claim.evidence_ids:
-                    choice = by_id[id_]
-                    place = (choice.source_id, choice.start, choice.end)
-                    numbers[id_] = places.setdefault(place, len(places) + 1)
-    return Numbering(numbers)
+    places = {
+        id_: (by_id[id_].source_id, by_id[id_].start, by_id[id_].end)
+        for draft in drafts
+        for claim in draft.claims
+        if claim.id in kept
+        for id_ in claim.evidence_ids
+    }
+    numbers = number_by_first_use(places.values())
+    return Numbering({id_: numbers[place] for id_, place in places.items()})
 
 
 def kept_checks(checks: Sequence[ClaimCheck]) -> dict[str, ClaimCheck]:
@@ -70,7 +68,7 @@ def kept_checks(checks: Sequence[ClaimCheck]) -> dict[str, ClaimCheck]:
     A claim that its quotes contradict, or that has none, is dropped and said to be; one that is
     partly supported or could not be checked stays, marked.
     """
-    return {check.claim_id: check for check in checks if check.verdict not in _DROPPED}
+    return {check.claim_id: check for check in checks if check.verdict not in FAILED}
 
 
 def compose_sections(
@@ -113,7 +111,7 @@ def report_claims(
     dropped: list[ReportClaim] = []
     for claim in (claim for draft in drafts for claim in draft.claims):
         check = said[claim.id]
-        stays = check.verdict not in _DROPPED
+        stays = check.verdict not in FAILED
         made = ReportClaim(
             id=claim.id,
             section=claim.section,

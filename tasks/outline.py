@@ -1,28 +1,18 @@
 """Outline: decide what each section will rest on before any is written."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from prefect import task
 
-from adapters.models.port import Answer, Assessment, OutlineItem, Researcher
-from state.values.plan import Plan
+from adapters.models.port import Answer, OutlineInput, OutlineItem, Researcher
 from tasks.policy import POLICY
-
-
-@dataclass(frozen=True, slots=True)
-class OutlineInput:
-    """The sections to lay out (key, title), and what is known."""
-
-    sections: tuple[tuple[str, str], ...]
-    plan: Plan
-    assessment: Assessment
 
 
 async def make_outline(
     given: OutlineInput, researcher: Researcher
 ) -> Answer[tuple[OutlineItem, ...]]:
     """Return exactly one item a section, in order, resting on accepted evidence only."""
-    answer = await researcher.outline(given.sections, given.plan, given.assessment)
+    answer = await researcher.outline(given)
     known = {choice.id for choice in given.assessment.selected}
     said = {item.section: item for item in answer.value}
     items = tuple(

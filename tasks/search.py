@@ -26,9 +26,7 @@ async def search_sources(given: SearchInput, provider: Search) -> Answer[SearchP
     page = await provider.search(given.query, limit=HITS_PER_QUERY)
     hits = {hit.locator: hit for hit in reversed(page.hits)}
     unique = tuple(hit for hit in page.hits if hits[hit.locator] is hit)[:HITS_PER_QUERY]
-    return Answer(
-        replace(page, hits=unique), Usage(searches=1, cost_micro_usd=page.cost_micro_usd)
-    )
+    return Answer(replace(page, hits=unique), Usage(searches=1, cost_micro_usd=page.cost_micro_usd))
 
 
 @task(name="search", task_run_name="search {given.query}", **POLICY)

@@ -1,9 +1,10 @@
 """The `Researcher` port: the operations of the method that take judgement."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
-from state.values.claims import Claim, ClaimCheck
+from state.values.claims import FAILED, Claim, ClaimCheck
 from state.values.evidence import Conflict, CoverageRow, Passage
 from state.values.ids import canonical_json, sha256_hex
 from state.values.money import Usage
@@ -93,8 +94,34 @@ class Assessment:
 
 
 @dataclass(frozen=True, slots=True)
+class SynthesisInput:
+    """What a whole report is written from in one go; `sections` are (key, title), in order.
+
+    `max_claims` bounds the claims of all sections together.
+    """
+
+    sections: tuple[tuple[str, str], ...]
+    plan: Plan
+    assessment: Assessment
+    max_claims: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineInput:
+    """The sections to lay out (key, title), and what is known."""
+
+    sections: tuple[tuple[str, str], ...]
+    plan: Plan
+    assessment: Assessment
+
+
+@dataclass(frozen=True, slots=True)
 class WriteInput:
-    """What a section is written from: the archive's quotes, never the web."""
+    """What a section is written from: the archive's quotes, never the web.
+
+    `outline` are the ids of the evidence it is to rest on. `feedback` says why an earlier version
+    of it was not good enough, or is ''.
+    """
 
     section: str
     section_title: str
@@ -102,6 +129,7 @@ class WriteInput:
     assessment: Assessment
     max_claims: int = 12
     outline: tuple[str, ...] = ()
+    feedback: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +168,67 @@ class SectionDraft:
         return tuple(claim for paragraph in self.paragraphs for claim in paragraph.claims)
 
 
+def keep_supported(draft: SectionDraft, checks: Sequence[ClaimCheck]) -> SectionDraft:
+    """Return `draft` without the claims that checking found unsupported, and what they leave empty.
+
+    A claim that could not be checked stays.
+    """
+    failed = {check.claim_id for check in checks if check.verdict in FAILED}
+    paragraphs = []
+    for paragraph in draft.paragraphs:
+        claims = tuple(claim for claim in paragraph.claims if claim.id not in failed)
+        if claims or not paragraph.claims:
+            paragraphs.append(replace(paragraph, claims=claims))
+    return SectionDraft(draft.section, tuple(paragraphs))
+
+
 @dataclass(frozen=True, slots=True)
 class CheckInput:
     """Claims, and the evidence that their ids point at."""
 
     claims: tuple[Claim, ...]
     evidence: tuple[Selected, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairInput:
+    """Sections with claims that did not hold, what checking all of their claims gave, and why."""
+
+    drafts: tuple[SectionDraft, ...]
+    checks: tuple[ClaimCheck, ...]
+    plan: Plan
+    assessment: Assessment
+    max_claims: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCheckInput:
+    """A whole report as it is written so far, and what it rests on."""
+
+    drafts: tuple[SectionDraft, ...]
+    plan: Plan
+    assessment: Assessment
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """A section that is to be written again, and why."""
+
+    section: str
+    reason: str
+
+
+Given = (
+    PlanInput
+    | AssessInput
+    | SynthesisInput
+    | OutlineInput
+    | WriteInput
+    | CheckInput
+    | RepairInput
+    | ReportCheckInput
+)
+"""What an operation works on; each has its own."""
 
 
 class Researcher(Protocol):
@@ -173,10 +256,16 @@ class Researcher(Protocol):
         """Choose evidence from the passages and say how far each subquestion is answered."""
         ...
 
-    async def outline(
-        self, sections: tuple[tuple[str, str], ...], plan: Plan, assessment: Assessment
-    ) -> Answer[tuple[OutlineItem, ...]]:
-        """Return one item for each of `sections` (key, title), in their order."""
+    def price(self, given: Given) -> Usage:
+        """Return the most that the operation on `given` takes: it is reserved before the call."""
+        ...
+
+    async def synthesise(self, given: SynthesisInput) -> Answer[tuple[SectionDraft, ...]]:
+        """Write all sections at once, in their order, from the evidence."""
+        ...
+
+    async def outline(self, given: OutlineInput) -> Answer[tuple[OutlineItem, ...]]:
+        """Return one item for each of the sections, in their order."""
         ...
 
     async def write_section(self, given: WriteInput) -> Answer[SectionDraft]:
@@ -185,4 +274,12 @@ class Researcher(Protocol):
 
     async def check_claims(self, given: CheckInput) -> Answer[tuple[ClaimCheck, ...]]:
         """Return one check for each claim, in order, made independently of the writing."""
+        ...
+
+    async def repair(self, given: RepairInput) -> Answer[tuple[SectionDraft, ...]]:
+        """Return the same sections with the claims that did not hold reworded or left out."""
+        ...
+
+    async def check_report(self, given: ReportCheckInput) -> Answer[tuple[Reopened, ...]]:
+        """Return the sections that have to be written again, if any."""
         ...

@@ -95,6 +95,13 @@ def research(  # noqa: PLR0913 - every option is a parameter
     research_seconds: Annotated[
         int | None, _limit("--research-seconds", "Seconds in which new research may begin.")
     ] = None,
+    budget_tokens: Annotated[
+        int | None, _limit("--budget-tokens", "Tokens that models may read and write.")
+    ] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option("--budget-usd", metavar="USD", help="Money in all.", rich_help_panel="Limits"),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
     log_json: LogJson = False,
@@ -109,7 +116,7 @@ def research(  # noqa: PLR0913 - every option is a parameter
 
     Example: assay research "How long are audit logs kept?" -s notes/
     """
-    from flows.runs import compose_request
+    from flows.runs import compose_request, micro_usd
 
     request = compose_request(
         question,
@@ -128,6 +135,8 @@ def research(  # noqa: PLR0913 - every option is a parameter
             "max_read_pages": max_read_pages,
             "max_model_calls": max_model_calls,
             "research_seconds": research_seconds,
+            "max_tokens": budget_tokens,
+            "max_cost_micro_usd": None if budget_usd is None else micro_usd(budget_usd),
         },
         profile=profile,
         plan_review=review,

@@ -14,6 +14,10 @@ class Verdict(StrEnum):
     NO_TEXT = "no-text"
 
 
+FAILED = frozenset({Verdict.CONTRADICTED, Verdict.NO_TEXT})
+"""The verdicts after which a claim is repaired, or dropped and said to be."""
+
+
 class ClaimStatus(StrEnum):
     """What the sources say together: corroborated needs ≥2 origins and ≥2 distinct texts."""
 

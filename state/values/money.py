@@ -15,6 +15,11 @@ class Usage:
     output_tokens: int = 0
     cost_micro_usd: int = 0
 
+    @property
+    def tokens(self) -> int:
+        """Return all tokens: read, read from a cache, and written."""
+        return self.input_tokens + self.cached_tokens + self.output_tokens
+
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             self.searches + other.searches,

@@ -404,10 +404,10 @@ def test_model_calls_are_kept_for_the_report(world: World) -> None:
     """Cases: B3 35."""
     world.scholar.uses_model = True
     world.scholar.signs = {"members": "at most 25 members"}
-    result = answered(world, limits={"max_model_calls": 11})
+    result = answered(world, scope="deep", limits={"max_model_calls": 13})
 
     assert (result.status, result.stop_reason) == ("completed", "model-budget")
-    assert result.usage["model_calls"] == 11
+    assert result.usage["model_calls"] == 12
     assert "Incomplete" not in markdown(world)
     assert {claim["verdict"] for claim in result.claims} == {"supported"}
 
@@ -416,7 +416,7 @@ def test_what_no_model_call_is_left_for_is_said_section_by_section(world: World)
     """Cases: B5 65."""
     world.scholar.uses_model = True
 
-    result = answered(world, limits={"max_model_calls": 8})
+    result = answered(world, scope="deep", limits={"max_model_calls": 8})
 
     assert result.status == "completed"
     assert result.usage["model_calls"] == 8

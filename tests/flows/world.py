@@ -19,12 +19,19 @@ from adapters.models.port import (
     AssessInput,
     Assessment,
     CheckInput,
+    Given,
+    OutlineInput,
     OutlineItem,
     Paragraph,
     PlanInput,
+    Reopened,
+    RepairInput,
+    ReportCheckInput,
     SectionDraft,
     Selected,
+    SynthesisInput,
     WriteInput,
+    keep_supported,
 )
 from adapters.search.port import Hit, SearchPage
 from flows.runs import RunResult, execute, submit
@@ -130,20 +137,35 @@ class Scholar:
             return CoverageRow(id_, Coverage.COVERED, ids)
         return CoverageRow(id_, Coverage.GAP, (), f"no source answers {id_!r}", f"meridian {id_}")
 
-    async def outline(
-        self, sections: tuple[tuple[str, str], ...], plan: Plan, assessment: Assessment
-    ) -> Answer[tuple[OutlineItem, ...]]:
-        items = tuple(OutlineItem(key, title, "say what was found") for key, title in sections)
-        return await self._answer("outline", None, items)
+    def price(self, given: Given) -> Usage:
+        return Usage(model_calls=int(self.uses_model))
+
+    async def synthesise(self, given: SynthesisInput) -> Answer[tuple[SectionDraft, ...]]:
+        drafts = tuple(self._draft(key, given.assessment) for key, _ in given.sections)
+        return await self._answer("synthesise", given, drafts)
+
+    async def outline(self, given: OutlineInput) -> Answer[tuple[OutlineItem, ...]]:
+        items = tuple(OutlineItem(key, title, "say it") for key, title in given.sections)
+        return await self._answer("outline", given, items)
 
     async def write_section(self, given: WriteInput) -> Answer[SectionDraft]:
+        draft = self._draft(given.section, given.assessment)
+        return await self._answer("write_section", given, draft)
+
+    def _draft(self, section: str, assessment: Assessment) -> SectionDraft:
         paragraphs = tuple(
-            Paragraph((Claim("x", given.section, choice.text, (choice.id,)),))
-            for choice in given.assessment.selected
+            Paragraph((Claim(f"{section}-{number}", section, choice.text, (choice.id,)),))
+            for number, choice in enumerate(assessment.selected, 1)
         )
         none = (Paragraph(remark="No source states anything on this."),)
-        draft = SectionDraft(given.section, paragraphs or none)
-        return await self._answer("write_section", given, draft)
+        return SectionDraft(section, paragraphs or none)
+
+    async def repair(self, given: RepairInput) -> Answer[tuple[SectionDraft, ...]]:
+        kept = tuple(keep_supported(draft, given.checks) for draft in given.drafts)
+        return await self._answer("repair", given, kept)
+
+    async def check_report(self, given: ReportCheckInput) -> Answer[tuple[Reopened, ...]]:
+        return await self._answer("check_report", given, ())
 
     async def check_claims(self, given: CheckInput) -> Answer[tuple[ClaimCheck, ...]]:
         checks = tuple(ClaimCheck(claim.id, self.judge(claim), "reading") for claim in given.claims)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from adapters.models.fake import FakeResearcher
 from adapters.models.port import (
     CheckInput,
+    OutlineInput,
     OutlineItem,
     Paragraph,
     SectionDraft,
@@ -18,7 +19,7 @@ from adapters.models.port import (
 from state.values.claims import Claim, ClaimCheck, ClaimStatus, Verdict
 from state.values.evidence import Conflict
 from tasks.check import CheckTurn, check_section, claim_status
-from tasks.outline import OutlineInput, make_outline
+from tasks.outline import make_outline
 from tasks.write import accept_draft
 from tests.tasks.makers import LOGS, LOGS_40, MEMBERS, PLAN, assessed, chosen
 

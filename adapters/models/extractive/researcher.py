@@ -10,12 +10,20 @@ from adapters.models.port import (
     AssessInput,
     Assessment,
     CheckInput,
+    Given,
+    OutlineInput,
     OutlineItem,
     PlanInput,
+    Reopened,
+    RepairInput,
+    ReportCheckInput,
     SectionDraft,
+    SynthesisInput,
     WriteInput,
+    keep_supported,
 )
 from state.values.claims import ClaimCheck
+from state.values.money import Usage
 from state.values.plan import Plan
 
 
@@ -44,11 +52,23 @@ class ExtractiveResearcher:
         """Choose quotes by relevance and novelty; say covered only where terms and sort are met."""
         return Answer(assess(given))
 
-    async def outline(
-        self, sections: tuple[tuple[str, str], ...], plan: Plan, assessment: Assessment
-    ) -> Answer[tuple[OutlineItem, ...]]:
+    def price(self, given: Given) -> Usage:
+        """Return nothing: no operation costs anything."""
+        return Usage()
+
+    async def synthesise(self, given: SynthesisInput) -> Answer[tuple[SectionDraft, ...]]:
+        """Write the sections one after the other, while claims are left."""
+        drafts: list[SectionDraft] = []
+        left = given.max_claims
+        for key, title in given.sections:
+            draft = write_section(WriteInput(key, title, given.plan, given.assessment, left))
+            left -= len(draft.claims)
+            drafts.append(draft)
+        return Answer(tuple(drafts))
+
+    async def outline(self, given: OutlineInput) -> Answer[tuple[OutlineItem, ...]]:
         """Say for each section which quotes it will give."""
-        return Answer(outline(sections, plan, assessment))
+        return Answer(outline(given.sections, given.plan, given.assessment))
 
     async def write_section(self, given: WriteInput) -> Answer[SectionDraft]:
         """Write a section out of exact quotes."""
@@ -57,3 +77,11 @@ class ExtractiveResearcher:
     async def check_claims(self, given: CheckInput) -> Answer[tuple[ClaimCheck, ...]]:
         """Compare each claim with its quotes word for word."""
         return Answer(check_claims(given))
+
+    async def repair(self, given: RepairInput) -> Answer[tuple[SectionDraft, ...]]:
+        """Leave out the claims that did not hold: a quote cannot be reworded."""
+        return Answer(tuple(keep_supported(draft, given.checks) for draft in given.drafts))
+
+    async def check_report(self, given: ReportCheckInput) -> Answer[tuple[Reopened, ...]]:
+        """Reopen nothing: the same evidence would give the same section."""
+        return Answer(())

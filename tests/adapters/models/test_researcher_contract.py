@@ -16,12 +16,16 @@ from adapters.models.port import (
     AssessInput,
     Assessment,
     CheckInput,
+    OutlineInput,
     OutlineItem,
     Paragraph,
     PlanInput,
+    RepairInput,
+    ReportCheckInput,
     Researcher,
     SectionDraft,
     Selected,
+    SynthesisInput,
     WriteInput,
 )
 from state.values.claims import Claim, ClaimCheck, Verdict
@@ -155,9 +159,44 @@ def test_an_assessment_has_exact_slices_and_one_row_a_subquestion(researcher: Re
 def test_an_outline_has_one_item_a_section_in_order(researcher: Researcher) -> None:
     sections = tuple((section.key, section.title) for section in QUESTION.sections)
 
-    made = run(researcher.outline(sections, PLAN, ASSESSMENT))
+    made = run(researcher.outline(OutlineInput(sections, PLAN, ASSESSMENT)))
 
     assert tuple((item.section, item.title) for item in made) == sections
+
+
+def test_a_report_written_at_once_has_the_sections_in_order(researcher: Researcher) -> None:
+    sections = (("summary", "Summary"),)
+
+    made = run(researcher.synthesise(SynthesisInput(sections, PLAN, ASSESSMENT)))
+
+    assert [draft.section for draft in made] == ["summary"]
+    assert sum(len(draft.claims) for draft in made) <= 12
+
+
+def test_a_repair_gives_the_same_sections_without_what_did_not_hold(
+    researcher: Researcher,
+) -> None:
+    draft = SectionDraft("summary", (Paragraph((CLAIM,)),))
+    failed = (ClaimCheck("summary-1", Verdict.CONTRADICTED, "reading"),)
+
+    (made,) = run(researcher.repair(RepairInput((draft,), failed, PLAN, ASSESSMENT)))
+
+    assert made.section == "summary"
+    assert CLAIM.text not in [claim.text for claim in made.claims]
+
+
+def test_only_sections_of_the_report_are_reopened(researcher: Researcher) -> None:
+    draft = SectionDraft("summary", (Paragraph((CLAIM,)),))
+
+    made = run(researcher.check_report(ReportCheckInput((draft,), PLAN, ASSESSMENT)))
+
+    assert {entry.section for entry in made} <= {"summary"}
+
+
+def test_a_price_is_told_before_the_call(researcher: Researcher) -> None:
+    price = researcher.price(PlanInput("How many?"))
+
+    assert price.model_calls == int(researcher.uses_model)
 
 
 def test_a_section_rests_on_the_evidence(researcher: Researcher) -> None:
