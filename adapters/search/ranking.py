@@ -81,7 +81,8 @@ def tokens(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=8192)
-def _counts(text: str) -> Counter[str]:
+def term_counts(text: str) -> Counter[str]:
+    """Return how often `text` has each of its search terms. The answer is shared: only read it."""
     return Counter(tokens(text))
 
 
@@ -92,10 +93,10 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
     of them still counts a little. Terms of a passage's heading count half, and so do those of its
     title or file name.
     """
-    wanted = _counts(query)
+    wanted = term_counts(query)
     if not wanted or not passages:
         return [0.0] * len(passages)
-    bodies = [_counts(passage.text) for passage in passages]
+    bodies = [term_counts(passage.text) for passage in passages]
     lengths = [max(1, body.total()) for body in bodies]
     mean_length = sum(lengths) / len(lengths)
     frequencies = [
@@ -120,8 +121,8 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
 
 
 def _frequencies(wanted: Counter[str], body: Counter[str], passage: Passage) -> dict[str, float]:
-    heading = _counts(passage.heading)
-    title = _counts(passage.title or "") | _counts(_file_name(passage.locator))
+    heading = term_counts(passage.heading)
+    title = term_counts(passage.title or "") | term_counts(_file_name(passage.locator))
     weighted = {
         term: body[term] + _CONTEXT_WEIGHT * (min(1, heading[term]) + min(1, title[term]))
         for term in wanted

@@ -1,17 +1,19 @@
 """One round's judgement: which quotes are kept, what they cover, what is missing, what clashes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Any
 
 from adapters.models.extractive.conflict import Clash, find_clashes
+from adapters.models.extractive.cover import cover, is_statement
 from adapters.models.extractive.focus import Focus
 from adapters.models.extractive.gaps import tell_alone, tell_gap
 from adapters.models.extractive.names import next_query
 from adapters.models.extractive.needs import Need, need_of
 from adapters.models.extractive.pool import Candidate, candidates, held_candidates, overlaps
 from adapters.models.extractive.select import choose, reach
-from adapters.models.extractive.weigh import ANCHOR, Scored, Weigher
+from adapters.models.extractive.weigh import ANCHOR, Scored, Weigher, unweighed
 from adapters.models.port import AssessInput, Assessment
 from state.values.evidence import Conflict, Coverage, CoverageRow
 
@@ -66,9 +68,15 @@ def _find(given: AssessInput, need: Need, pool: Sequence[Candidate]) -> Finding:
     ranked = [_favoured(item, held) for item in weigher.rank(focus)]
     ranked.sort(key=lambda item: -item.score)
     limit = given.max_evidence if given.per_subquestion else min(_EACH, given.max_evidence)
+    if is_statement(need.subquestion.question):
+        weighed = {item.candidate.place: item for item in ranked}
+        found = cover(need.subquestion.question, everything, limit=limit)
+        chosen = [weighed.get(one.place) or unweighed(one) for one in found]
+        clashes = find_clashes(chosen, need)
+        return Finding(focus, *_with_both_sides(chosen, clashes, limit, key=chosen.index))
     chosen = choose(ranked, focus, limit=limit, two_sources=given.cross_check)
     clashes = find_clashes(_worth_comparing(ranked, chosen), need)
-    return Finding(focus, *_with_both_sides(chosen, clashes, limit))
+    return Finding(focus, *_with_both_sides(chosen, clashes, limit, key=lambda item: item.order))
 
 
 def _favoured(item: Scored, held: Iterable[tuple[str, int, int]]) -> Scored:
@@ -83,9 +91,13 @@ def _worth_comparing(ranked: Sequence[Scored], chosen: Sequence[Scored]) -> list
 
 
 def _with_both_sides(
-    chosen: Sequence[Scored], clashes: Sequence[Clash], limit: int
+    chosen: Sequence[Scored],
+    clashes: Sequence[Clash],
+    limit: int,
+    *,
+    key: Callable[[Scored], Any],
 ) -> tuple[tuple[Scored, ...], tuple[Clash, ...]]:
-    """Keep both sides of the clashes that touch a chosen quote, before the rest."""
+    """Keep both sides of the clashes that touch a chosen quote, then the rest; sorted by `key`."""
     kept = list(chosen)
     told: list[Clash] = []
     sides: list[Scored] = []
@@ -104,7 +116,7 @@ def _with_both_sides(
         for item in kept
         if not any(item is side or overlaps(item.candidate, side.candidate) for side in sides)
     ][: max(0, limit - len(sides))]
-    order = sorted([*sides, *rest], key=lambda item: item.order)
+    order = sorted([*sides, *rest], key=key)
     return tuple(order), tuple(told)
 
 

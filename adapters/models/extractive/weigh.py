@@ -145,7 +145,7 @@ class Weigher:
                 ranked += 0.2 * term.weight * rarity[term.stem] * damp
         defines = focus.defines(candidate) if focus.manner is Manner.DEFINE else 0.0
         if own == 0 and defines == 0:
-            return _nothing(candidate)
+            return unweighed(candidate)
         helped = sum(
             1
             for term in need.helpful
@@ -171,7 +171,8 @@ class Weigher:
         )
 
 
-def _nothing(candidate: Candidate) -> Scored:
+def unweighed(candidate: Candidate) -> Scored:
+    """Return `candidate` as one that has nothing of what is asked."""
     return Scored(candidate, 0.0, 0.0, 0.0, frozenset(), False, 0.0)
 
 
