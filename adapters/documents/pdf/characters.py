@@ -29,6 +29,7 @@ _MAX_LATIN_MARKS = 0.4
 _SPACED = re.compile(r"\S+")
 _MARKS = re.compile(r"[!\"#$%&'*+/:;<=>?@\[\\\]^_`{|}~’]")
 _MIN_NOISE = 6
+_MIN_SHAPE_FAULT = 0.1
 _WORD = re.compile(r"[^\W_]+")
 _LINE_END_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\s*\n\s*(?=[^\W\d_])|\ufffe")
 _FILLERS = str.maketrans("", "", "._·…-=\ufffe")
@@ -75,6 +76,9 @@ def is_noise(text: str) -> bool:
 
 def shape_fault(text: str) -> float:
     """Return the share of Latin words (0 to 1) that are glued, spaced out or written double."""
+    repeated = [line for line in text.splitlines() if _is_repeated(line.strip())]
+    if repeated:
+        return min(1.0, sum(map(len, repeated)) / len(text) + _MIN_SHAPE_FAULT)
     words = _LATIN_WORD.findall(text)
     letters = sum(map(len, words))
     if letters < 40:
@@ -92,6 +96,11 @@ def word_counts(text: str) -> Counter[str]:
     if not whole.isascii():
         whole = unicodedata.normalize("NFKC", whole)
     return Counter(_WORD.findall(whole.casefold()))
+
+
+def _is_repeated(line: str) -> bool:
+    half = len(line) // 2
+    return half >= _MIN_NOISE and line[:half] == line[half:] and not line[:half].isdigit()
 
 
 def _is_doubled(word: str) -> bool:

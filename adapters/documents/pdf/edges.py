@@ -2,14 +2,15 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 from adapters.documents.pdf.lines import Line
 
 _DEPTH = 2
+_LEVEL = 2.0
 _MAX_LENGTH = 160
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"\b\d+\b")
 _PAGE_NUMBER = re.compile(
     r"[-–—|\[(\s]*(?:page|p\.|seite|página|стр\.)?\s*(?:\d{1,5}|[ivxlc]{1,7})"
     r"(?:\s*(?:of|/|von|de|из)\s*\d{1,5})?[-–—|\])\s.]*",
@@ -21,8 +22,8 @@ Key = tuple[str, int]
 def edge_lines(pages: Sequence[Sequence[Line]]) -> set[int]:
     """Return the `id` of each line that is a running head or foot, or a page number.
 
-    Such a line is outermost on its page, and stands at the same height with the same words
-    (numbers aside) on another page; a page number may stand alone.
+    Such a line is outermost on its page and parted from the text; with the same words (numbers
+    aside) it stands at the same height on another page. A page number may be the only one.
     """
     outermost = [_outermost(page) for page in pages]
     places: defaultdict[Key, list[Line]] = defaultdict(list)
@@ -32,33 +33,53 @@ def edge_lines(pages: Sequence[Sequence[Line]]) -> set[int]:
                 places[_key(line, side)].append(line)
     found = {id(line) for lines in places.values() if _is_repeated(lines) for line in lines}
     found |= _at_the_same_height(outermost, found)
+    heads = {(_key(line, 0), round(line.y / 4)) for p in pages for line in p if id(line) in found}
+    found |= {
+        id(line)
+        for page in pages
+        for line in page
+        if _is_flow(line) and (_key(line, 0), round(line.y / 4)) in heads
+    }
     for page in outermost:
         for _, lines in page:
-            if lines and _PAGE_NUMBER.fullmatch(lines[0].text) and _is_lone(lines):
+            if lines and _PAGE_NUMBER.fullmatch(lines[0].text):
                 found.add(id(lines[0]))
     return found
 
 
 def _outermost(page: Sequence[Line]) -> list[tuple[int, list[Line]]]:
     """Return the lines at the top (1) and at the bottom (-1) of a page, outermost first."""
-    lines = sorted((line for line in page if not line.aside and not line.hidden), key=_height)
+    lines = sorted(filter(_is_flow, page), key=_height)
     return [(side, _first_rows(ordered)) for side, ordered in ((1, lines[::-1]), (-1, lines))]
+
+
+def _is_flow(line: Line) -> bool:
+    return not line.aside and not line.hidden
 
 
 def _height(line: Line) -> float:
     return line.y
 
 
-def _first_rows(ordered: Iterable[Line]) -> list[Line]:
-    taken: list[Line] = []
-    rows = 0
+def _first_rows(ordered: Sequence[Line]) -> list[Line]:
+    """Return the lines of the first rows, up to where a gap or another size parts them."""
+    rows: list[list[Line]] = []
     for line in ordered:
-        if not taken or abs(taken[-1].y - line.y) > 2:
-            rows += 1
-        if rows > _DEPTH:
-            break
-        taken.append(line)
-    return taken
+        if not rows or abs(rows[-1][0].y - line.y) > _LEVEL:
+            if len(rows) > _DEPTH:
+                break
+            rows.append([line])
+        else:
+            rows[-1].append(line)
+    for depth in range(min(_DEPTH, len(rows) - 1), 0, -1):
+        if _is_apart(rows[depth - 1][0], rows[depth][0]):
+            return [line for row in rows[:depth] for line in row]
+    return []
+
+
+def _is_apart(outer: Line, inner: Line) -> bool:
+    size = max(outer.size, inner.size)
+    return abs(outer.y - inner.y) > 1.5 * size or abs(outer.size - inner.size) > 0.08 * size
 
 
 def _key(line: Line, side: int) -> Key:
@@ -91,10 +112,3 @@ def _at_the_same_height(
                 if len(line.text) <= _MAX_LENGTH and len(set[int]().union(*near)) >= 3:
                     also.add(id(line))
     return also
-
-
-def _is_lone(lines: Sequence[Line]) -> bool:
-    """Tell whether the first of `lines` stands apart from the text beside it."""
-    if len(lines) < 2:
-        return False
-    return abs(lines[0].y - lines[1].y) > 1.4 * max(lines[0].size, lines[1].size)

@@ -45,7 +45,7 @@ class Glyph:
 def glyphs(text: Any) -> Iterator[Glyph]:
     """Yield the glyphs of a page in PDFium's order, the spaces and line ends it adds among them."""
     x, y = ctypes.c_double(), ctypes.c_double()
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    box = raw.FS_RECTF()
     look = Look()
     for index in range(min(raw.FPDFText_CountChars(text), MAX_GLYPHS)):
         code = raw.FPDFText_GetUnicode(text, index)
@@ -55,8 +55,8 @@ def glyphs(text: Any) -> Iterator[Glyph]:
         if where != look.address:
             look = _look(text, index, where)
         raw.FPDFText_GetCharOrigin(text, index, x, y)
-        raw.FPDFText_GetCharBox(text, index, left, right, bottom, top)
-        yield Glyph(char, x.value, y.value, right.value, look)
+        raw.FPDFText_GetLooseCharBox(text, index, box)
+        yield Glyph(char, x.value, y.value, box.right, look)
 
 
 def _look(text: Any, index: int, where: int) -> Look:

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 _BOLD = re.compile(
     r"bold|black|heavy|semib|demi|medi(?!um)|cmbx|cmssbx|sfbx|ecbx|-b\b|\bbd\b", re.IGNORECASE
@@ -19,6 +20,8 @@ _MATH = re.compile(
 )
 # What stands for a bullet whose name no list of glyphs knows.
 _NAMED_BULLET = re.compile(r"\A/[A-Za-z]{1,3}\d{3,6}\s+(?=\S)")
+_SHADOWS = 4
+_GUESSED = 0.4
 _SUBSET = re.compile(r"^/?[A-Z]{6}\+")
 
 
@@ -126,7 +129,23 @@ def _main_run(row: Sequence[Run]) -> Run | None:
     return max(told, key=lambda run: len(run.text.strip()), default=None)
 
 
-def _line(row: Sequence[Run], main: Run, page: int, frame: int) -> Line:
+def _drawn_once(row: Sequence[Run]) -> list[Run]:
+    """Return a row without the runs drawn again over themselves to look bold."""
+    kept: list[Run] = []
+    for run in row:
+        reach = 0.25 * run.size
+        if not any(
+            run.text.strip() == other.text.strip() != ""
+            and abs(run.x - other.x) <= reach
+            and abs(run.y - other.y) <= reach
+            for other in kept[-_SHADOWS:]
+        ):
+            kept.append(run)
+    return kept
+
+
+def _line(whole: Sequence[Run], main: Run, page: int, frame: int) -> Line:
+    row = _drawn_once(whole) if len(whole) > 1 else whole
     told = [run for run in row if run.text and not run.text.isspace()]
     first = told[0]
     x, _ = upright(first.x, first.y, frame)
@@ -200,3 +219,14 @@ def _is_next_cell(last: Line, line: Line) -> bool:
         return False
     size = max(last.size, line.size)
     return abs(last.y - line.y) <= 0.25 * size and line.x > last.x + 0.5 * size
+
+
+def level_sizes(lines: Sequence[Line]) -> list[Line]:
+    """Return `lines` with sizes near the usual one made equal to it, as a scan's are guesses."""
+    usual = median(line.size for line in lines)
+    return [
+        replace(line, size=usual, head=usual, tail=usual)
+        if abs(line.size - usual) <= _GUESSED * usual
+        else line
+        for line in lines
+    ]

@@ -12,7 +12,7 @@ from adapters.documents.pdf.choice import compare
 from adapters.documents.pdf.columns import gutters_crossed
 from adapters.documents.pdf.first import FirstReader
 from adapters.documents.pdf.hidden import separate
-from adapters.documents.pdf.lines import Line, join_rows, without_copies
+from adapters.documents.pdf.lines import Line, join_rows, level_sizes, without_copies
 from adapters.documents.pdf.opening import Opened
 from adapters.documents.pdf.scan import Scan
 from adapters.documents.pdf.second import Sheet
@@ -29,6 +29,7 @@ class Found:
 
     `textless` pages are pictures; on `wordless` ones nobody can tell which characters are shown;
     `replaced` ones are the second reader's; `mended` ones had their columns put in order.
+    `crowded` ones hold so many things that not all were looked at for what is hidden.
     `stopped` says what ended the reading early, or is ''.
     """
 
@@ -41,6 +42,7 @@ class Found:
     replaced: list[int] = field(default_factory=list)
     mended: list[int] = field(default_factory=list)
     scanned: list[int] = field(default_factory=list)
+    crowded: list[int] = field(default_factory=list)
     pictures: int = 0
     stopped: str = ""
 
@@ -117,6 +119,8 @@ class _Pages:
     def _choose(self, number: int, ours: list[Line], sheet: Sheet, *, failed: bool) -> list[Line]:
         found, scan = self._found, sheet.scan()
         found.pictures += scan.pictures
+        if not scan.is_whole:
+            found.crowded.append(number)
         comparison = compare("\n".join(line.text for line in ours), sheet.text())
         if comparison.is_doubtful:
             found.doubtful.append(number)
@@ -148,6 +152,7 @@ class _Pages:
             return [replace(line, aside=True) for line in lines]
         elif scan.is_ocr:
             found.scanned.append(number)
+            lines = level_sizes(lines)
         return [
             replace(line, aside=True) if not line.mono and is_noise(line.text) else line
             for line in lines

@@ -19,7 +19,8 @@ _CAPTION = re.compile(
 )
 _NOTE = re.compile(r"(?:\d{1,2}|[*∗†‡§¶]{1,2})\s*(?=[A-Z\"“(]|https?:)")
 _EQUATION_NUMBER = re.compile(r"\((?:\d{1,3}|[A-Z])(?:\.\d{1,3})?\)$")
-_DEPTH = re.compile(r"(?:[A-Z]|\d{1,2})((?:\.\d{1,2})*)\.?\s+\S")
+_DEPTH = re.compile(r"(?:[A-Z](?=\.)|\d{1,2})((?:\.\d{1,2})*)\.?\s+\S")
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?\s+[A-Z]")
 _SENTENCE_END = re.compile(r"[.!?:][)\"'\]”’»]*$")
 _LABEL = re.compile(r"(?:(?:chapter|part|section|appendix)\s+)?[\dA-Z][\d.]*\.?\t", re.IGNORECASE)
 _LEADER = re.compile(r"(?:\.\s?){5,}\s*(?:\d{1,4}|[ivxlc]{1,6})$")
@@ -142,7 +143,7 @@ def _begins(above: Sequence[Line], line: Line, usual: Measure) -> bool:
     if step < -0.5 * size or step > 1.28 * usual.leading_of(last) + 0.1 * size:
         return True
     if looks_like_heading(line, usual):
-        return False
+        return _SECTION.match(line.text) is not None
     if _BULLET.match(line.text) or _CAPTION.match(line.text):
         return True
     if _NUMBERED.match(line.text) and (_ends(last.text) or _NUMBERED.match(above[0].text)):

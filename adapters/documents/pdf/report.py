@@ -54,6 +54,7 @@ def warnings_of(found: Found, hidden: Sequence[str]) -> Iterator[str]:
         (found.replaced, "the first reader saw no sound text there; the second's is given"),
         (found.doubtful, "two readers disagree on the text"),
         (found.mended, "columns were drawn line by line, and are put in order"),
+        (found.crowded, "so full that not all of it was looked at for text that it hides"),
         (found.scanned, "the text is a layer of text recognition (OCR) over a scan"),
     ):
         if numbers:

@@ -6,7 +6,7 @@ from adapters.documents.pdf.characters import garbage_share, sound
 from adapters.documents.pdf.composing import Composition
 
 _MAX_TITLE = 300
-_NUMBERED = re.compile(r"(?:[A-Z]|\d{1,2})(?:\.\d{1,2})*[.:]?\s")
+_NUMBERED = re.compile(r"(?:[A-Z]\.|\d{1,2}(?:\.\d{1,2})*[.:]?)\s")
 _PROGRAM = re.compile(
     r"^(?:microsoft \w+|powerpoint presentation|slide \d+)\s*[-–:]?\s*", re.IGNORECASE
 )
