@@ -57,7 +57,7 @@ def web_searches(settings: Settings, names: Sequence[str]) -> tuple[Search, ...]
 
 def _search(settings: Settings, name: str, pace: SearchPace) -> Search:
     own = _address(settings, name)
-    provider = catalogue.make(name, url=own)
+    provider = catalogue.make(name, url=own, contact=settings.contact)
     origin = catalogue.service_origin(provider)
     rules = Rules(origins=(), services=(origin,)) if own else Rules(origins=(origin,))
     return WebSearch(provider, HttpClient(rules), key=_key(provider.terms), pace=pace)

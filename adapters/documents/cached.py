@@ -1,17 +1,14 @@
 """Remembers conversions on disk, so that the same bytes are read once."""
 
-import os
-import tempfile
 from pathlib import Path, PurePath
 
 from anyio import to_thread
 
 from adapters.documents.convert import converter_version
 from adapters.documents.port import Converter
-from adapters.documents.sealed import SealError, seal, unseal
+from adapters.documents.sealed import SealError, keep_sealed, unseal
 from adapters.documents.wire import WireError, decode_conversion, encode_conversion
 from state.values.blocks import Conversion, Outcome
-from state.values.errors import RejectedError
 from state.values.ids import canonical_json, content_hash, sha256_hex
 
 # What a fresh try may end differently is not kept.
@@ -38,7 +35,7 @@ class CachedConverter:
             return kept
         conversion = await self._inner.convert(data, name=name, media_type=media_type)
         if conversion.outcome not in _PASSING:
-            await to_thread.run_sync(_keep, path, seal(encode_conversion(conversion)))
+            await to_thread.run_sync(keep_sealed, path, encode_conversion(conversion))
         return conversion
 
     def recall(self, hash_: str, *, name: str, media_type: str = "") -> Conversion | None:
@@ -60,22 +57,3 @@ def _load(path: Path) -> Conversion | None:
         return decode_conversion(unseal(path.read_bytes()))
     except (OSError, SealError, WireError):
         return None
-
-
-def _keep(path: Path, body: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(body)
-            Path(temporary).replace(path)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise RejectedError(
-            f"The cache folder {path.parent.parent} cannot be written ({error.strerror}); "
-            "free some space or choose another cache folder.",
-            code="CACHE_UNWRITABLE",
-        ) from error

@@ -1,5 +1,6 @@
 """The providers by name: which there are, what is known of them, and how one is made."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
@@ -16,6 +17,7 @@ class _Place:
     module: str
     kind: str
     needs_url: bool = False
+    contact: str = ""  # the field that takes an e-mail address
 
 
 _GENERAL = "adapters.search.general"
@@ -26,9 +28,9 @@ _PLACES = {
     "searxng": _Place(f"{_GENERAL}.searxng", "Searxng", needs_url=True),
     "arxiv": _Place(f"{_SCHOLARLY}.arxiv", "Arxiv"),
     "openalex": _Place(f"{_SCHOLARLY}.openalex", "OpenAlex"),
-    "crossref": _Place(f"{_SCHOLARLY}.crossref", "Crossref"),
+    "crossref": _Place(f"{_SCHOLARLY}.crossref", "Crossref", contact="mailto"),
     "semanticscholar": _Place(f"{_SCHOLARLY}.semantic_scholar", "SemanticScholar"),
-    "pubmed": _Place(f"{_SCHOLARLY}.pubmed", "PubMed"),
+    "pubmed": _Place(f"{_SCHOLARLY}.pubmed", "PubMed", contact="email"),
     "brave": _Place(f"{_GENERAL}.brave", "Brave"),
     "tavily": _Place(f"{_GENERAL}.tavily", "Tavily"),
 }
@@ -44,24 +46,26 @@ def terms_of(name: str) -> Terms:
 
     Raises `InvalidRequest` for a name that is none.
     """
-    return _make(_place(name), None).terms
+    return _make(_place(name), {}).terms
 
 
-def make(name: str, *, url: str | None = None) -> Provider:
+def make(name: str, *, url: str | None = None, contact: str = "") -> Provider:
     """Return the provider `name`, at `url` in place of its usual address.
 
-    `url` is an instance's or a wiki's address, as a person would give it. Raises `InvalidRequest`
-    for a name that is none, an address that cannot be asked, and for SearXNG without one.
+    `url` is an instance's or a wiki's address, as a person would give it, and `contact` an e-mail
+    address, which some are told. Raises `InvalidRequest` for a name that is none, an address that
+    cannot be asked, and for SearXNG without one.
     """
     place = _place(name)
-    if url is None:
-        if place.needs_url:
-            raise InvalidRequest(
-                f"{name} has no common address; give that of your instance, "
-                "such as http://127.0.0.1:8888."
-            )
-        return _make(place, None)
-    return _make(place, _base(name, url))
+    if url is None and place.needs_url:
+        raise InvalidRequest(
+            f"{name} has no common address; give that of your instance, "
+            "such as http://127.0.0.1:8888."
+        )
+    fields = {} if url is None else {"url": _base(name, url)}
+    if contact and place.contact:
+        fields[place.contact] = contact
+    return _make(place, fields)
 
 
 def service_origin(provider: Provider) -> str:
@@ -71,16 +75,14 @@ def service_origin(provider: Provider) -> str:
 
 def _place(name: str) -> _Place:
     if name not in _PLACES:
-        raise InvalidRequest(
-            f"{name!r} is no search provider; there are {', '.join(names())} and local."
-        )
+        raise InvalidRequest(f"{name!r} is no search provider; there are {', '.join(names())}.")
     return _PLACES[name]
 
 
-def _make(place: _Place, url: str | None) -> Provider:
+def _make(place: _Place, fields: Mapping[str, str]) -> Provider:
     made = getattr(import_module(place.module), place.kind)
     try:
-        return cast("Provider", made() if url is None else made(url=url))
+        return cast("Provider", made(**fields))
     except TypeError as error:
         raise InvalidRequest(f"{place.kind} can be asked at its own address only.") from error
 

@@ -4,8 +4,6 @@ The bytes stay in the archive; here is only which they were.
 """
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -13,9 +11,9 @@ from typing import Protocol
 from anyio import to_thread
 
 from adapters.documents.port import Opened
-from adapters.documents.sealed import SealError, seal, unseal
+from adapters.documents.sealed import SealError, keep_sealed, unseal
 from adapters.web.urls import Url
-from state.values.errors import AssayError, RejectedError
+from state.values.errors import AssayError
 from state.values.ids import canonical_json, content_hash, is_content_hash, sha256_hex
 
 _FORMAT = 1
@@ -75,7 +73,7 @@ class PageMemory:
             modified_at=opened.modified_at,
         )
         body = canonical_json({"format": _FORMAT, "url": str(url), **asdict(version)})
-        await to_thread.run_sync(_write, self._path(url), seal(body.encode()))
+        await to_thread.run_sync(keep_sealed, self._path(url), body.encode())
 
     def _recall(self, url: Url) -> tuple[Remembered, bytes] | None:
         try:
@@ -101,22 +99,3 @@ def _read(body: bytes, url: Url) -> Remembered:
     if facts.keys() != set(Remembered.__slots__) or not is_content_hash(str(facts["hash"])):
         raise SealError("not a remembered page")
     return Remembered(**{name: str(fact) for name, fact in facts.items()})
-
-
-def _write(path: Path, body: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(body)
-            Path(temporary).replace(path)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise RejectedError(
-            f"The cache folder {path.parent.parent} cannot be written ({error.strerror}); "
-            "free some space or choose another cache folder.",
-            code="CACHE_UNWRITABLE",
-        ) from error

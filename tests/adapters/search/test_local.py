@@ -243,7 +243,7 @@ async def test_one_bad_file_stops_no_other_and_is_named(folder: Path, tmp_path: 
 
     outcomes = {skipped.path: skipped.outcome for skipped in search.skipped}
     assert len(page.hits) == 2
-    assert outcomes["docs/a.pdf"] == "unsupported"
+    assert outcomes["docs/a.pdf"] == "malformed"
     assert outcomes["docs/empty.md"] == "empty"
     if os.geteuid():
         assert outcomes["docs/secret.md"] == "unreadable"

@@ -20,7 +20,7 @@ from adapters.web.robots import Robots
 from adapters.web.urls import parse_url
 from adapters.web.waiting import Pace
 from state.artifacts import MemoryArtifacts
-from state.values.errors import RejectedError
+from state.values.errors import ObstructedError, RejectedError
 from tests.adapters.web.loopback import Server, Sleeps, answer, client_for, serving
 from tests.adapters.web.test_blocked import CLOUDFLARE_CHALLENGE
 
@@ -400,7 +400,7 @@ async def test_a_sealed_file_of_another_form_is_no_memory(tmp_path: Path, value:
 async def test_a_memory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "pages").write_text("a file in the way")
     async with serving({"/a": answer(b"words", headers=("ETag: x",))}) as server:
-        with pytest.raises(RejectedError, match="cannot be written") as caught:
+        with pytest.raises(ObstructedError, match="cannot be written") as caught:
             await reader_for(server, memory=_memory(tmp_path, MemoryArtifacts())).open(
                 f"{server.origin}/a"
             )
