@@ -67,8 +67,8 @@ _PDF_OBJECT = re.compile(rb"(?:^|[\r\n\s>])\d{1,10}\s+\d{1,5}\s+obj\b")
 _PDF_PARTS = (b"endobj", b"endstream", b"trailer", b"startxref")
 _OLE = _MAGIC[0][0]
 _ENCRYPTED_PACKAGE = "EncryptedPackage\0".encode("utf-16-le")
-_ZIP_ENTRY = b"PK\x01\x02"
-_MAX_DIRECTORY = 2_000_000
+_ZIP_END = 22
+_ZIP64_RECORDS = 76  # they stand between the directory and its end
 _WORD_PART = re.compile(rb"(?:^|[^/\w-])/?word/(?:document|styles|settings|_rels)")
 _CONTROLS = bytes(byte for byte in range(0x20) if byte not in b"\t\n\r\f\v\b\x1b")
 
@@ -122,8 +122,10 @@ def _is_pdf(data: bytes, name: str, media_type: str, *, is_binary: bool) -> bool
 
 def _zip_kind(data: bytes) -> str:
     # The names stand uncompressed in the directory at the end; a file that is cut off has none.
-    directory = data[max(data.rfind(b"PK\x05\x06") - _MAX_DIRECTORY, 0) :]
-    names = directory if _ZIP_ENTRY in directory else data[: 16 * _HEAD]
+    end = data.rfind(b"PK\x05\x06")
+    size = int.from_bytes(data[end + 12 : end + 16], "little") + _ZIP64_RECORDS
+    is_whole = 0 <= end <= len(data) - _ZIP_END
+    names = data[max(end - size, 0) : end] if is_whole else data[: 16 * _HEAD]
     names = names.lower().replace(b"\\", b"/")
     if b"[content_types].xml" in names and _WORD_PART.search(names):
         return DOCX

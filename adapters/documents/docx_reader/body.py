@@ -154,8 +154,8 @@ class Walker:
             if tag == _STYLE:
                 said.style = value(child)
             elif tag == _NUMBERING:
-                said.number = value(child.find(w("numId"))) or None
-                said.depth = to_int(value(child.find(w("ilvl"))))
+                said.number = value(child.find(_NUMBER)) or None
+                said.depth = to_int(value(child.find(_DEPTH)))
             elif tag == _OUTLINE:
                 said.outline = to_int(value(child))
             elif tag == _SHADE:
@@ -253,6 +253,8 @@ _PARAGRAPH = w("p")
 _PROPERTIES = w("pPr")
 _STYLE = w("pStyle")
 _NUMBERING = w("numPr")
+_NUMBER = w("numId")
+_DEPTH = w("ilvl")
 _OUTLINE = w("outlineLvl")
 _SHADE = w("shd")
 _MARK = w("rPr")

@@ -8,6 +8,7 @@ from lxml import etree
 from adapters.documents.docx_reader.xml import A_NS, MC_NS, R_NS, V_NS, w
 
 _TEXT_BOX = w("txbxContent")
+_ALTERNATIVES = f"{{{MC_NS}}}AlternateContent"
 _CHOICE = f"{{{MC_NS}}}Choice"
 _FALLBACK = f"{{{MC_NS}}}Fallback"
 _REQUIRES = "Requires"
@@ -55,7 +56,7 @@ def text_boxes(
         if tag == _TEXT_BOX:
             yield element
             continue
-        if tag == f"{{{MC_NS}}}AlternateContent":
+        if tag == _ALTERNATIVES:
             branch = chosen(element)
             if branch is not None:
                 waiting.append(branch)

@@ -31,6 +31,7 @@ class Fields:
     def __init__(self) -> None:
         self._open: list[_Field] = []
         self._instructions = 0
+        self._contents = 0
         self._is_sound = True
 
     def enter(self, root: etree._Element) -> None:
@@ -40,7 +41,7 @@ class Fields:
             kind = mark.get(_TYPE)
             depth += (kind == "begin") - (kind == "end" and depth > 0)
         self._open.clear()
-        self._instructions = 0
+        self._instructions = self._contents = 0
         self._is_sound = depth == 0
 
     @property
@@ -51,7 +52,7 @@ class Fields:
     @property
     def in_contents(self) -> bool:
         """Tell whether text at this place belongs to a table of contents or an index."""
-        return any(field.name in _CONTENTS for field in self._open)
+        return self._contents > 0
 
     def note_result(self) -> None:
         """Say that text of the innermost field's result was seen."""
@@ -61,7 +62,9 @@ class Fields:
     def instruct(self, text: str) -> None:
         """Take a piece of an instruction; its first word names the field."""
         if self._open and not self._open[-1].name:
-            self._open[-1].name = next(iter(text.split()), "").upper()
+            name = next(iter(text.split()), "").upper()
+            self._open[-1].name = name
+            self._contents += name in _CONTENTS
 
     def mark(self, element: etree._Element) -> tuple[str, str]:
         """Take a `w:fldChar`; return text that stands for the field, and what is left out of it."""
@@ -83,6 +86,7 @@ class Fields:
     def _end(self) -> tuple[str, str]:
         field = self._open.pop()
         self._instructions -= field.in_instruction
+        self._contents -= field.name in _CONTENTS
         left_out = ""
         if field.name in _OUTSIDE:
             left_out = "outside file"

@@ -13,7 +13,7 @@ from adapters.documents.docx_reader.xml import w
 LEVELS = 9
 _MAX_LINKS = 8
 _PLACEHOLDER = re.compile(r"%([1-9])")
-_MAX_TEXT = 100  # of the pattern, and of what is made of it
+_MAX_TEXT = 80  # of the pattern, and of what is made of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,9 @@ def _label(number: _Number, counted: _List, depth: int) -> Label:
         form = "decimal" if level.is_legal else said.format
         return numeral(said.start if reached is None else reached, form)
 
-    return Label(" ".join(_PLACEHOLDER.sub(spell, level.text).split())[:_MAX_TEXT], depth)
+    return Label(
+        " ".join(_PLACEHOLDER.sub(spell, level.text, count=LEVELS).split())[:_MAX_TEXT], depth
+    )
 
 
 def _number(element: etree._Element) -> _Number:

@@ -47,6 +47,8 @@ _SCRIPTS = {
     "monospace": "mathtt",
 }
 _LEFT_OUT = frozenset((w("rPr"), w("del"), w("moveFrom"), w("sdtPr"), w("instrText"), w("delText")))
+_ALTERNATIVES = f"{{{MC_NS}}}AlternateContent"
+_TEXT = m("t")
 _W_TEXT = w("t")
 
 
@@ -71,7 +73,7 @@ def _convert(element: etree._Element) -> str:
         return ""
     if tag == _W_TEXT:
         return _text(element.text or "")
-    if tag == f"{{{MC_NS}}}AlternateContent":
+    if tag == _ALTERNATIVES:
         return _inside(element[0] if len(element) else None)
     return _inside(element)
 
@@ -128,7 +130,7 @@ def _atom(latex: str) -> str:
 
 def _run(element: etree._Element) -> str:
     properties = element.find(m("rPr"))
-    text = "".join(child.text or "" for child in element if child.tag in (m("t"), _W_TEXT))
+    text = "".join(child.text or "" for child in element if child.tag in (_TEXT, _W_TEXT))
     if not text:
         return ""
     said = _run_properties(properties)

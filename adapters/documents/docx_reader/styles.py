@@ -1,7 +1,7 @@
 """What Word's styles say of a paragraph: its role, its level, its numbers and its look."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -12,7 +12,6 @@ from adapters.documents.docx_reader.looks import PLAIN, Look, look_of, value
 from adapters.documents.docx_reader.xml import w
 
 MAX_LEVEL = 9
-_MAX_CHAIN = 32  # styles that one is based on; Word itself refuses more than about ten
 
 # Word keeps the names of built-in styles in English, whatever its language; others do not.
 _HEADING = re.compile(
@@ -79,10 +78,10 @@ class Styles:
     def run(self, style: str) -> Look:
         """Return what the character style of this id says."""
         if style not in self._runs:
-            look = PLAIN
-            for element in reversed(list(self._chain("character", style))):
-                look = look_of(element.find(w("rPr")), look)
-            self._runs[style] = look
+            for element in reversed(self._chain("character", style, self._runs)):
+                base = self._runs.get(value(element.find(_BASED_ON)), PLAIN)
+                self._runs[element.get(_STYLE_ID, "")] = look_of(element.find(_RUN), base)
+            self._runs.setdefault(style, PLAIN)
         return self._runs[style]
 
     def shades_tables(self, style: str) -> bool:
@@ -90,7 +89,7 @@ class Styles:
         if style not in self._shaded_tables:
             self._shaded_tables[style] = any(
                 looks.shade(element) not in ("", looks.WHITE)
-                for link in self._chain("table", style)
+                for link in self._chain("table", style, ())
                 for element in link.iter(w("shd"))
             )
         return self._shaded_tables[style]
@@ -107,57 +106,70 @@ class Styles:
             if kind == "paragraph" and element.get(w("default")) in ("1", "true", "on"):
                 self._default = identifier
 
-    def _chain(self, kind: str, style: str) -> Iterator[etree._Element]:
-        """Yield a style and those it is based on; a circle is followed once."""
-        seen: set[str] = set()
-        while style not in seen and len(seen) < _MAX_CHAIN:
+    def _chain(self, kind: str, style: str, known: Container[str]) -> list[etree._Element]:
+        """Return a style and those it is based on that are not `known`; a circle ends it."""
+        chain: dict[str, etree._Element] = {}
+        while style not in chain and style not in known:
             element = self._styles.get((kind, style))
             if element is None:
-                return
-            yield element
-            seen.add(style)
-            style = value(element.find(w("basedOn")))
+                break
+            chain[style] = element
+            style = value(element.find(_BASED_ON))
+        return list(chain.values())
 
     def _read_paragraph(self, style: str) -> ParagraphStyle:
-        known = ("paragraph", style) in self._styles
-        chain = list(self._chain("paragraph", style if known else self._default))
-        role, level = _role(chain)
-        look, shade = self._base, ""
-        for element in reversed(chain):
-            look = look_of(element.find(w("rPr")), look)
-            found = element.find(f"{w('pPr')}/{w('shd')}")
-            shade = shade if found is None else looks.shade(found)
-        number, depth = _numbering(chain)
-        return ParagraphStyle(role, level, number, depth, look, shade)
+        """Read a style, and first those it is based on."""
+        known = self._paragraphs
+        for element in reversed(self._chain("paragraph", style, known)):
+            base = known.get(value(element.find(_BASED_ON)), ParagraphStyle(look=self._base))
+            known[element.get(_STYLE_ID, "")] = _paragraph_style(element, base)
+        if style in known:
+            return known[style]
+        return (
+            ParagraphStyle(look=self._base)
+            if style == self._default
+            else self.paragraph(self._default)
+        )
 
 
+_BASED_ON = w("basedOn")
+_STYLE_ID = w("styleId")
+_RUN = w("rPr")
+_SHADE = f"{w('pPr')}/{w('shd')}"
 _NUM_ID = f"{w('pPr')}/{w('numPr')}/{w('numId')}"
 _ILVL = f"{w('pPr')}/{w('numPr')}/{w('ilvl')}"
+_OUTLINE = f"{w('pPr')}/{w('outlineLvl')}"
 
 
-def _numbering(chain: list[etree._Element]) -> tuple[str, int | None]:
-    depth: int | None = None
-    for element in chain:
-        if depth is None:
-            depth = to_int(value(element.find(_ILVL)))
-        if number := value(element.find(_NUM_ID)):
-            return number, depth
-    return "", None
+def _paragraph_style(element: etree._Element, base: ParagraphStyle) -> ParagraphStyle:
+    """Return what a style says where its base says no other."""
+    role, level = _role(element) or (base.role, base.level)
+    number, depth = value(element.find(_NUM_ID)), to_int(value(element.find(_ILVL)))
+    if not number:
+        number, depth = base.number, base.depth if depth is None else depth
+    shade = element.find(_SHADE)
+    return ParagraphStyle(
+        role=role,
+        level=level,
+        number=number,
+        depth=depth,
+        look=look_of(element.find(_RUN), base.look),
+        shade=base.shade if shade is None else looks.shade(shade),
+    )
 
 
-def _role(chain: list[etree._Element]) -> tuple[Role, int]:
-    """Return the role that the nearest of the styles has, and a heading's level."""
-    for element in chain:
-        name = " ".join(value(element.find(w("name"))).casefold().split())
-        if found := _HEADING.match(name):
-            return Role.HEADING, int(found[1])
-        for role, pattern in _ROLES:
-            if pattern.match(name):
-                return role, 0
-        outline = to_int(value(element.find(f"{w('pPr')}/{w('outlineLvl')}")))
-        if outline is not None:
-            return (Role.HEADING, outline + 1) if outline < MAX_LEVEL else (Role.BODY, 0)
-    return Role.BODY, 0
+def _role(element: etree._Element) -> tuple[Role, int] | None:
+    """Return the role that a style itself has, and a heading's level."""
+    name = " ".join(value(element.find(w("name"))).casefold().split())
+    if found := _HEADING.match(name):
+        return Role.HEADING, int(found[1])
+    for role, pattern in _ROLES:
+        if pattern.match(name):
+            return role, 0
+    outline = to_int(value(element.find(_OUTLINE)))
+    if outline is None:
+        return None
+    return (Role.HEADING, outline + 1) if 0 <= outline < MAX_LEVEL else (Role.BODY, 0)
 
 
 _ROLES = (

@@ -25,6 +25,17 @@ _MAX_REPEATED = 200  # of a cell that reaches down, in each row that it reaches
 _FORMULA = re.compile(r"(\$[^$]+\$)")
 _ROW = w("tr")
 _CELL = w("tc")
+_ROW_PROPERTIES = w("trPr")
+_CELL_PROPERTIES = w("tcPr")
+_HIDDEN = w("hidden")
+_GRID_BEFORE = w("gridBefore")
+_GRID_SPAN = w("gridSpan")
+_DOWN = w("vMerge")
+_ACROSS = w("hMerge")
+_DELETION = w("del")
+_CELL_DELETION = w("cellDel")
+_SHADE = w("shd")
+_ALTERNATIVES = f"{{{MC_NS}}}AlternateContent"
 _WRAPPERS = frozenset((w("sdt"), w("sdtContent"), w("customXml"), w("ins"), w("moveTo")))
 
 
@@ -84,7 +95,7 @@ def read_table(element: etree._Element, walker: Walker) -> Table | None:
     background = _background(element, walker)
     if all(len(row) <= 1 for row in cells):
         for cell in (cell for row in cells for cell in row):
-            walker.blocks(cell, _shade(cell, background))
+            walker.blocks(cell, _shade(cell.find(_CELL_PROPERTIES), background))
         return None
     above: dict[int, str] = {}
     read = []
@@ -103,20 +114,20 @@ def _row(
     background: str | None,
 ) -> Iterator[str]:
     """Yield the cells of a row; `above` holds the texts that reach down, by column."""
-    properties = row.find(w("trPr"))
-    is_hidden = _says(properties, "hidden")
-    column = _span(properties, "gridBefore", default=0)
+    properties = row.find(_ROW_PROPERTIES)
+    is_hidden = _says(properties, _HIDDEN)
+    column = _span(properties, _GRID_BEFORE, default=0)
     yield from [""] * column
     for cell in cells:
-        said = cell.find(w("tcPr"))
-        text = " ".join(walker.text_of(cell, _shade(cell, background)).split())
+        said = cell.find(_CELL_PROPERTIES)
+        text = " ".join(walker.text_of(cell, _shade(said, background)).split())
         if is_hidden:
             walker.story.hide(text)
             text = ""
         elif said is not None:
             text = _merged(said, text, walker, above, column)
         yield text
-        span = _span(said, "gridSpan", default=1)
+        span = _span(said, _GRID_SPAN, default=1)
         yield from [""] * (span - 1)
         column += span
 
@@ -124,10 +135,10 @@ def _row(
 def _merged(
     said: etree._Element, text: str, walker: Walker, above: dict[int, str], column: int
 ) -> str:
-    if said.find(w("cellDel")) is not None:
+    if said.find(_CELL_DELETION) is not None:
         walker.story.dropped["deletion"] += bool(text)
         return ""
-    down, across = said.find(w("vMerge")), said.find(w("hMerge"))
+    down, across = said.find(_DOWN), said.find(_ACROSS)
     continues_down = down is not None and value(down) != "restart"
     continues_across = across is not None and value(across) != "restart"
     if continues_down or continues_across:
@@ -148,27 +159,27 @@ def _through(container: etree._Element, wanted: str) -> Iterator[etree._Element]
             yield element
         elif tag in _WRAPPERS:
             yield from _through(element, wanted)
-        elif tag == f"{{{MC_NS}}}AlternateContent":
+        elif tag == _ALTERNATIVES:
             branch = chosen(element)
             if branch is not None:
                 yield from _through(branch, wanted)
 
 
 def _is_gone(row: etree._Element, walker: Walker) -> bool:
-    properties = row.find(w("trPr"))
-    if properties is None or properties.find(w("del")) is None:
+    properties = row.find(_ROW_PROPERTIES)
+    if properties is None or properties.find(_DELETION) is None:
         return False
     walker.story.dropped["deletion"] += 1
     return True
 
 
 def _says(properties: etree._Element | None, name: str) -> bool:
-    found = None if properties is None else properties.find(w(name))
+    found = None if properties is None else properties.find(name)
     return found is not None and is_on(found)
 
 
 def _span(properties: etree._Element | None, name: str, *, default: int) -> int:
-    said = None if properties is None else to_int(value(properties.find(w(name))))
+    said = None if properties is None else to_int(value(properties.find(name)))
     return default if said is None else min(max(said, default), MAX_COLUMNS)
 
 
@@ -184,8 +195,8 @@ def _background(table: etree._Element, walker: Walker) -> str | None:
     return UNKNOWN if style and walker.story.styles.shades_tables(style) else None
 
 
-def _shade(cell: etree._Element, background: str | None) -> str | None:
-    shade = cell.find(f"{w('tcPr')}/{w('shd')}")
+def _shade(properties: etree._Element | None, background: str | None) -> str | None:
+    shade = None if properties is None else properties.find(_SHADE)
     if shade is None:
         return background
     return looks.shade(shade) or background or WHITE

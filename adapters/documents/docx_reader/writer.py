@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
-from adapters.documents.reading import Segment
-from state.values.blocks import BlockKind
+from adapters.documents.reading import Segment, Unreadable
+from state.values.blocks import BlockKind, Outcome
 
-MAX_HEADING = 300
+MAX_HEADING = 200
 """How much of a heading its blocks name, since each of them repeats it."""
+
+MAX_BLOCKS = 200_000
+"""The most blocks of one document; a book of a thousand pages has a tenth of that."""
 
 _INDENT = "  "
 
@@ -97,6 +100,10 @@ class Writer:
         start = self._length
         self._emit(text)
         above = self.heading if heading is None else heading
+        if len(self.segments) >= MAX_BLOCKS:
+            raise Unreadable(
+                Outcome.LIMIT, f"The file holds more than {MAX_BLOCKS:,} paragraphs. Split it."
+            )
         self.segments.append(Segment(kind, start, self._length, above, main, level=level))
         if kind is BlockKind.HEADING:
             self.heading = " ".join(text.split())[:MAX_HEADING]

@@ -7,7 +7,7 @@ from lxml import etree
 from adapters.documents.reading import Unreadable
 from state.values.blocks import Outcome
 
-MAX_ELEMENTS = 4_000_000
+MAX_ELEMENTS = 2_500_000
 """The most elements and attributes in one part, since each takes about 100 bytes of memory."""
 
 W_NS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

@@ -1,6 +1,7 @@
 """Builds Word files from pieces of XML, for tests."""
 
 import zipfile
+from collections.abc import Mapping
 from io import BytesIO
 
 from adapters.documents.docx_reader.reader import read_docx
@@ -98,7 +99,7 @@ def parts(body: str, *links: str, **others: str) -> dict[str, str | bytes]:
     return found
 
 
-def packed(members: dict[str, str | bytes]) -> bytes:
+def packed(members: Mapping[str, str | bytes]) -> bytes:
     """Return a ZIP file of these members."""
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
