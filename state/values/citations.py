@@ -212,17 +212,15 @@ def _numbers(inside: str, known: Mapping[int, str]) -> tuple[int, ...]:
     """Return the numbers of "1, 3-5"; none where that is no citation."""
     pieces = _JOINT.split(inside)
     found = [int(pieces[0])]
-    spans = False
     for joint, digits in zip(pieces[1::2], pieces[2::2], strict=True):
         number = int(digits)
         if joint in "-–—":
             if not found[-1] < number <= found[-1] + _LONGEST_RANGE:
                 return ()
-            spans = True
             found += range(found[-1] + 1, number)
         found.append(number)
-    is_known = any(number in known for number in found)
-    if min(found) < 1 or (not is_known and (spans or max(found) >= _FIRST_YEAR)):
+    is_year = max(found) >= _FIRST_YEAR and not any(number in known for number in found)
+    if min(found) < 1 or is_year:
         return ()
     return tuple(found)
 
