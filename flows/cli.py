@@ -8,7 +8,16 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from flows.boundary import boundary, heed_signals, unexpected
-from flows.commands import analysing, keeping, ledgering, looking, reviewing, running, verifying
+from flows.commands import (
+    analysing,
+    keeping,
+    ledgering,
+    looking,
+    reading,
+    reviewing,
+    running,
+    verifying,
+)
 from flows.terminal import prepare_streams
 
 
@@ -56,6 +65,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     *(running.research, looking.runs, looking.show, looking.watch, reviewing.review),
     *(running.resume, running.retry, running.cancel, verifying.verify),
     *(analysing.stats, ledgering.sql),
+    *(reading.read, reading.fetch, reading.search),
     *(keeping.forget, keeping.gc, keeping.backup, verifying.doctor, keeping.down),
 )
 _OF_THE_LEDGER: tuple[Callable[..., None], ...] = (
@@ -92,7 +102,7 @@ def assay(
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Answer questions from local sources, durably."""
+    """Answer questions from archived sources, durably."""
 
 
 def main() -> None:
