@@ -1,0 +1,1 @@
+"""How models are talked to: the `ChatModel` port, what stands around it, and its fake."""

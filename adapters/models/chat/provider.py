@@ -1,0 +1,249 @@
+"""Real models: any provider that pydantic-ai knows, and any OpenAI-compatible server."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+import anyio
+
+from adapters.models.chat.accounts import Account, Price, estimated, settle, truncation
+from adapters.models.chat.errors import (
+    FILTERED,
+    LOOP,
+    OUTPUT,
+    TIMEOUT,
+    TRUNCATED,
+    ModelError,
+    ModelRejected,
+    ModelUnavailable,
+)
+from adapters.models.chat.heard import Counts, Failure, Heard
+from adapters.models.chat.lenient import without_thoughts
+from adapters.models.chat.limiter import Limiter
+from adapters.models.chat.port import ChatAnswer, ChatRequest, Message
+from adapters.models.chat.prompts import load
+from adapters.models.chat.tokens import estimate_request
+from state.values.ids import canonical_json
+from state.values.money import Usage
+from state.values.redaction import redact
+
+if TYPE_CHECKING:
+    from adapters.models.chat.wire import Wire
+
+RETRIES: Final = 2
+LONGEST_WAIT_S: Final = 60.0
+# What a server of one's own has when nothing is said: small, since too much is silently cut off.
+DEFAULT_CONTEXT: Final = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a call may take, retries included, and how long before it is first repeated.
+
+    `dice` (from 0 to 1) spreads the waits.
+    """
+
+    deadline_s: float = 300.0
+    backoff_s: float = 1.0
+    dice: Callable[[], float] = random.random
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a server is asked: what it turns out not to know is not asked of it again."""
+
+    streamed: bool
+    by_schema: bool
+
+
+class ProviderModel:
+    """The model that `model` names, as pydantic-ai does: `openai:…`, `anthropic:…`.
+
+    With a `base_url` it is asked at that OpenAI-compatible server, under its name there. Only
+    `api_key` is sent to it as a key; but when the name begins with `openai:`, OPENAI_API_KEY is,
+    as it is to OpenAI itself. Prices are known of hosted models alone, and `price` overrides them.
+    The wait for a turn at the `limiter` is no part of a call's deadline. One instance belongs to
+    one event loop.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str = "",
+        api_key: str = "",
+        context_tokens: int | None = None,
+        price: Price | None = None,
+        limiter: Limiter | None = None,
+        patience: Patience = Patience(),
+        streamed: bool = True,
+    ) -> None:
+        self._name = model
+        self._base_url = base_url
+        self._api_key = api_key
+        self._context_tokens = context_tokens
+        self._price = price
+        self._limiter = limiter or Limiter()
+        self._patience = patience
+        self._opened: Wire | None = None
+        self._streamed = streamed
+        self._known_way: _Way | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the model's name as it was given."""
+        return self._name
+
+    @property
+    def context_tokens(self) -> int:
+        """Return the context that was set, else what is known of the name, else 8,192."""
+        return self._context_tokens or self._wire.context_tokens or DEFAULT_CONTEXT
+
+    @property
+    def is_priced(self) -> bool:
+        """Tell whether its cost is known; a budget in dollars means nothing where it is not."""
+        return self._price is not None or self._wire.cost_micro_usd(Counts(1, 1)) is not None
+
+    def price(self, request: ChatRequest) -> Usage:
+        """Return the estimated prompt and the whole output limit, and what they cost."""
+        worded = _worded(request, replace(self._way, by_schema=False))
+        return self._charge(Counts(estimate_request(worded), request.max_output_tokens))
+
+    async def complete(self, request: ChatRequest) -> ChatAnswer:
+        """Return the answer; asks again, at most twice, only while nothing has been answered."""
+        way, left_s, attempt = self._way, self._patience.deadline_s, 0
+        while True:
+            worded = _worded(request, way)
+            heard = Heard(request.max_output_tokens)
+            async with self._limiter.turn(self._wire.provider):
+                started = anyio.current_time()
+                with anyio.move_on_after(left_s) as scope:
+                    failure = await self._wire.hear(worded, heard, streamed=way.streamed)
+            if scope.cancelled_caught:
+                raise self._too_late(worded, heard)
+            if failure is None:
+                self._known_way = way
+                return self._answer(worded, heard)
+            left_s -= anyio.current_time() - started
+            if (other := _other_way(way, failure, request)) is not None:
+                way = other
+                continue
+            attempt += 1
+            left_s -= await self._wait(failure, worded, heard, attempt=attempt, left_s=left_s)
+
+    async def aclose(self) -> None:
+        """Close the connections; a later call opens them anew."""
+        if self._opened is not None:
+            opened, self._opened = self._opened, None
+            await opened.aclose()
+
+    @property
+    def _wire(self) -> "Wire":
+        if self._opened is None:
+            # pydantic-ai takes seconds to import, and many runs never ask a model.
+            module = import_module("adapters.models.chat.wire")
+            opened: Wire = module.Wire(
+                self._name,
+                base_url=self._base_url,
+                api_key=self._api_key,
+                wait_s=self._patience.deadline_s,
+            )
+            self._opened = opened
+        return self._opened
+
+    @property
+    def _way(self) -> _Way:
+        return self._known_way or _Way(self._streamed, self._wire.takes_schema)
+
+    async def _wait(
+        self, failure: Failure, request: ChatRequest, heard: Heard, *, attempt: int, left_s: float
+    ) -> float:
+        """Wait until the next attempt and return how long that was, or raise what ends the call."""
+        backoff_s = self._patience.backoff_s * 2 ** (attempt - 1) * (0.5 + self._patience.dice())
+        wait_s = backoff_s if failure.wait_s is None else failure.wait_s
+        if failure.is_busy:
+            self._limiter.back_off(self._wire.provider, wait_s)
+        if failure.is_transient and wait_s > min(LONGEST_WAIT_S, left_s) and failure.wait_s:
+            message = f"{failure.message}; it wants to be left alone for {wait_s:.0f} s"
+            failure = replace(failure, message=message, is_transient=False)
+        ends = attempt > RETRIES or failure.gives_up or heard.output != "" or wait_s > left_s
+        if ends or not failure.is_transient:
+            raise self._error(failure, request, heard)
+        await anyio.sleep(wait_s)
+        return wait_s
+
+    def _answer(self, request: ChatRequest, heard: Heard) -> ChatAnswer:
+        account = settle(request, heard)
+        if lost := truncation(request, heard):
+            message = f"the model {lost}: its server cut the rest off; raise the server's context "
+            raise self._rejected(TRUNCATED, f"{message}or set the one it has", account)
+        if heard.is_looping:
+            raise self._rejected(LOOP, "the answer repeated itself and was ended", account)
+        if heard.refusal:
+            said = redact(heard.refusal)[:200]
+            raise self._rejected(OUTPUT, f"the model refused: {said}", account)
+        if heard.finish == "filter":
+            raise self._rejected(FILTERED, "the provider's filter stopped the answer", account)
+        text = without_thoughts(heard.text)
+        if not text:
+            reason = "gave no text"
+            if heard.finish == "length" or heard.is_too_long:
+                reason = f"spent all of {request.max_output_tokens} tokens before it answered"
+            raise self._rejected(OUTPUT, f"the model {reason}", account)
+        charged = self._charge(account.counts)
+        return ChatAnswer(
+            text=text,
+            model=heard.model or self._name,
+            input_tokens=charged.input_tokens,
+            output_tokens=charged.output_tokens,
+            cached_tokens=charged.cached_tokens,
+            cost_micro_usd=charged.cost_micro_usd,
+            is_estimated=account.is_estimated,
+            finish="length" if heard.is_too_long else heard.finish,
+        )
+
+    def _too_late(self, request: ChatRequest, heard: Heard) -> ModelRejected:
+        message = f"no whole answer within {self._patience.deadline_s:g} s"
+        return self._rejected(TIMEOUT, message, estimated(request, heard))
+
+    def _error(self, failure: Failure, request: ChatRequest, heard: Heard) -> ModelError:
+        took_something = heard.output or failure.code == OUTPUT
+        usage = Usage(model_calls=1)
+        if took_something:
+            usage = self._charge(estimated(request, heard).counts)
+        if failure.is_transient:
+            return ModelUnavailable(failure.message, usage=usage)
+        return ModelRejected(failure.message, code=failure.code, usage=usage)
+
+    def _rejected(self, code: str, message: str, account: Account) -> ModelRejected:
+        usage = self._charge(account.counts)
+        return ModelRejected(f"{self._name}: {message}", code=code, usage=usage)
+
+    def _charge(self, counts: Counts) -> Usage:
+        cost = self._price.micro_usd(counts) if self._price else self._wire.cost_micro_usd(counts)
+        return Usage(
+            model_calls=1,
+            input_tokens=counts.input_tokens,
+            cached_tokens=counts.cached_tokens,
+            output_tokens=counts.output_tokens,
+            cost_micro_usd=cost or 0,
+        )
+
+
+def _worded(request: ChatRequest, way: _Way) -> ChatRequest:
+    """Return `request`, with its schema in words when it cannot be bound to it."""
+    if request.schema is None or way.by_schema:
+        return request
+    prompt = load("answer-in-json").render(schema=canonical_json(request.schema))
+    return replace(request, messages=(*request.messages, Message("user", prompt)), schema=None)
+
+
+def _other_way(way: _Way, failure: Failure, request: ChatRequest) -> _Way | None:
+    """Return another way to ask when `failure` may lie in how it was asked, each way once."""
+    if failure.is_stream and way.streamed:
+        return replace(way, streamed=False)
+    if failure.is_form and way.by_schema and request.schema is not None:
+        return replace(way, by_schema=False)
+    return None

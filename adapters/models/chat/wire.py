@@ -1,0 +1,265 @@
+"""The way to a model through pydantic-ai: one attempt at a time, streamed, without its retries.
+
+It takes seconds to import, so `provider` does that on use.
+"""
+
+import warnings
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from openai import DefaultAsyncHttpxClient
+from pydantic_ai import UsageExtractionFailedWarning
+from pydantic_ai.direct import model_request, model_request_stream
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    SystemPromptPart,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
+
+from adapters.models.chat.errors import AUTH, NOT_FOUND, ModelRejected
+from adapters.models.chat.failures import explain
+from adapters.models.chat.heard import Counts, Failure, Heard
+from adapters.models.chat.port import ChatRequest, Finish
+
+_OPENAI_PREFIXES = ("openai:", "openai-chat:")
+# Usage that makes no sense is replaced and marked by `accounts`; nobody else has to hear of it.
+warnings.filterwarnings("ignore", category=UsageExtractionFailedWarning)
+
+_FINISHES: dict[str | None, Finish] = {
+    "stop": "stop",
+    "length": "length",
+    "content_filter": "filter",
+}
+
+
+class Wire:
+    """One model of pydantic-ai. `base_url` is '' for what the model string alone says."""
+
+    def __init__(self, model: str, *, base_url: str, api_key: str, wait_s: float) -> None:
+        self._secret = api_key
+        self._wait_s = wait_s
+        self._own_client: DefaultAsyncHttpxClient | None = None
+        self._is_entered = False
+        self._model = self._named(model) if not base_url else self._at(model, base_url)
+
+    @property
+    def provider(self) -> str:
+        """Return the name under which its limits are shared."""
+        host = urlsplit(self._model.base_url or "").netloc.rpartition("@")[2]
+        return host or self._model.system
+
+    @property
+    def context_tokens(self) -> int | None:
+        """Return how long its context is, where that is known of its name."""
+        return self._model.context_window if self.is_hosted else None
+
+    @property
+    def is_hosted(self) -> bool:
+        """Tell whether it is somebody's service, rather than a server of one's own."""
+        return not is_private(self._model.base_url or "")
+
+    @property
+    def takes_schema(self) -> bool:
+        """Tell whether answers can be bound to a JSON Schema."""
+        return bool(self._model.profile.get("supports_json_schema_output", False))
+
+    async def hear(self, request: ChatRequest, heard: Heard, *, streamed: bool) -> Failure | None:
+        """Ask once, put what comes into `heard`, and return why it failed, if it did."""
+        messages, settings = _messages(request), self._settings(request)
+        try:
+            await self._enter()
+            if streamed:
+                await self._hear_stream(messages, settings, _parameters(request), heard)
+            else:
+                answer = await model_request(
+                    self._model,
+                    messages,
+                    model_settings=settings,
+                    model_request_parameters=_parameters(request),
+                )
+                _take_whole(answer, heard)
+        except Exception as error:  # noqa: BLE001 - SDKs raise what they like, and it may hold the key
+            return explain(error, name=self._model.model_name, secret=self._secret)
+        return None
+
+    def cost_micro_usd(self, counts: Counts) -> int | None:
+        """Return the price of `counts` in millionths of a dollar, or None when it is not known."""
+        if not self.is_hosted:
+            return 0
+        answer = ModelResponse(
+            parts=[],
+            usage=RequestUsage(
+                input_tokens=counts.input_tokens,
+                cache_read_tokens=counts.cached_tokens,
+                output_tokens=counts.output_tokens,
+            ),
+            model_name=self._model.model_name,
+            provider_name=self._model.system,
+            provider_url=self._model.base_url,
+        )
+        try:
+            return -int(-answer.cost().total_price * 1_000_000 // 1)
+        except LookupError:
+            return None
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._is_entered:
+            self._is_entered = False
+            await self._model.__aexit__(None, None, None)
+        if self._own_client is not None:
+            await self._own_client.aclose()
+
+    async def _enter(self) -> None:
+        if not self._is_entered:
+            self._is_entered = True
+            await self._model.__aenter__()
+
+    async def _hear_stream(
+        self,
+        messages: list[ModelMessage],
+        settings: ModelSettings,
+        parameters: ModelRequestParameters,
+        heard: Heard,
+    ) -> None:
+        async with model_request_stream(
+            self._model,
+            messages,
+            model_settings=settings,
+            model_request_parameters=parameters,
+        ) as stream:
+            async for event in stream:
+                match event:
+                    case PartStartEvent(part=TextPart(content=text)):
+                        heard.add(text)
+                    case PartStartEvent(part=ThinkingPart(content=text)):
+                        heard.add(text, is_thought=True)
+                    case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+                        heard.add(text)
+                    case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text))):
+                        heard.add(text, is_thought=True)
+                    case _:
+                        pass
+                if heard.is_enough:
+                    await stream.cancel()
+                    return
+            _take_end(stream.get(), heard)
+
+    def _settings(self, request: ChatRequest) -> ModelSettings:
+        settings = ModelSettings(
+            max_tokens=request.max_output_tokens,
+            temperature=request.temperature,
+            timeout=self._wait_s,
+            max_retries=0,
+        )
+        if request.seed is not None:
+            settings["seed"] = request.seed
+        return settings
+
+    def _named(self, model: str) -> Model:
+        try:
+            return infer_model(model)
+        except UserError as error:
+            problem, code = str(error).split("\n")[0], NOT_FOUND
+            if "API_KEY" in problem or "api_key" in problem:
+                code = AUTH
+        except ImportError as error:
+            problem, code = str(error), NOT_FOUND
+        raise ModelRejected(f"model {model!r}: {problem}", code=code)
+
+    def _at(self, model: str, base_url: str) -> Model:
+        name = next((model.removeprefix(p) for p in _OPENAI_PREFIXES if model.startswith(p)), model)
+        if is_private(base_url):
+            # A proxy that the environment names is not for servers of one's own.
+            self._own_client = DefaultAsyncHttpxClient(trust_env=False)
+        if name != model:
+            return OpenAIChatModel(
+                name,
+                provider=OpenAIProvider(
+                    base_url=base_url, api_key=self._secret or None, http_client=self._own_client
+                ),
+            )
+        return OpenAIChatModel(
+            name,
+            provider=OpenAICompatibleProvider(
+                urlsplit(base_url).hostname or "server",
+                base_url=base_url,
+                api_key=self._secret or None,
+                http_client=self._own_client,
+                # The older field is the one that every such server knows.
+                profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False),
+            ),
+        )
+
+
+def is_private(url: str) -> bool:
+    """Tell whether `url` is of this machine or a private network, by its spelling alone."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return bool(host) and ("." not in host or host.endswith((".local", ".internal", ".lan")))
+
+
+def _messages(request: ChatRequest) -> list[ModelMessage]:
+    messages: list[ModelMessage] = []
+    for message in request.messages:
+        if message.role == "assistant":
+            messages.append(ModelResponse(parts=[TextPart(message.text)]))
+            continue
+        kind = SystemPromptPart if message.role == "system" else UserPromptPart
+        part = kind(message.text)
+        last = messages[-1] if messages else None
+        if isinstance(last, ModelRequest):
+            last.parts = [*last.parts, part]
+        else:
+            messages.append(ModelRequest(parts=[part]))
+    return messages
+
+
+def _parameters(request: ChatRequest) -> ModelRequestParameters:
+    if request.schema is None:
+        return ModelRequestParameters()
+    return ModelRequestParameters(
+        output_mode="native",
+        output_object=OutputObjectDefinition(dict(request.schema), name=request.schema_name),
+        allow_text_output=False,
+    )
+
+
+def _take_whole(response: ModelResponse, heard: Heard) -> None:
+    for part in response.parts:
+        if isinstance(part, TextPart | ThinkingPart):
+            heard.add(part.content, is_thought=isinstance(part, ThinkingPart))
+    _take_end(response, heard)
+
+
+def _take_end(response: ModelResponse, heard: Heard) -> None:
+    details = response.provider_details or {}
+    heard.look()
+    heard.model = response.model_name or ""
+    heard.finish = _FINISHES.get(response.finish_reason, "other")
+    if heard.finish == "stop" and not details.get("finish_reason"):
+        # pydantic-ai says `stop` also of a stream that just ended, in the midst of a word perhaps.
+        heard.finish = "other"
+    heard.refusal = str(details.get("refusal") or "")
+    usage = response.usage
+    if not usage.unmeasured_requests:
+        heard.counts = Counts(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens)
