@@ -37,7 +37,7 @@ _MAGIC = (
 )
 _MAGIC_LIKE_WORDS = (b"GIF8", b"BZh", b"PAR1", b"ID3", b"OggS")
 _HTML_START = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,1000}?-->\s*)*"
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).){0,1000}-->\s*)*"
     rb"<(?:!doctype\s+html|html|head|body|title|script|table|div|p|h1)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
