@@ -62,9 +62,11 @@ def read_docx(data: bytes, *, charset: str = "") -> Reading:  # noqa: ARG001 - a
 def _reading(package: Package, main: str, story: Story, writer: Writer) -> Reading:
     text = writer.text
     dropped = _dropped(package, main, story)
-    if dropped and not any(map(str.isalnum, text)):
+    hidden = ["text that is hidden"] if story.hidden else []
+    if (dropped or hidden) and not any(map(str.isalnum, text)):
         raise Unreadable(
-            Outcome.EMPTY, f"The file holds no text that is shown, only {', '.join(dropped)}."
+            Outcome.EMPTY,
+            f"The file holds no text that is shown, only {', '.join((*hidden, *dropped))}.",
         )
     lost = "; ".join(story.lost)
     return Reading(

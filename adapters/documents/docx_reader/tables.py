@@ -21,13 +21,17 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 63
 """The most that Word allows; a wider table is not padded to one width."""
 
+_MAX_HEADS = 3
 _MAX_REPEATED = 200  # of a cell that reaches down, in each row that it reaches
 _FORMULA = re.compile(r"(\$[^$]+\$)")
 _ROW = w("tr")
 _CELL = w("tc")
+_TABLE = w("tbl")
+_PARAGRAPH = w("p")
 _ROW_PROPERTIES = w("trPr")
 _CELL_PROPERTIES = w("tcPr")
 _HIDDEN = w("hidden")
+_HEAD = w("tblHeader")
 _GRID_BEFORE = w("gridBefore")
 _GRID_SPAN = w("gridSpan")
 _DOWN = w("vMerge")
@@ -41,13 +45,21 @@ _WRAPPERS = frozenset((w("sdt"), w("sdtContent"), w("customXml"), w("ins"), w("m
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells, each a line of text; empty rows are left out."""
+    """Rows of cells, each a line of text; empty rows are left out.
+
+    The first `heads` rows are its head, or the first row when that is 0.
+    """
 
     rows: tuple[tuple[str, ...], ...]
+    heads: int = 0
 
     def as_markdown(self) -> str:
-        """Return the table as lines of `| a | b |`; the first row is its head."""
+        """Return the table as lines of `| a | b |`; several rows of its head become one."""
         rows = _squared(self.rows)
+        if 1 < self.heads < len(rows) and len(rows[0]) <= MAX_COLUMNS:
+            columns = zip(*rows[: self.heads], strict=True)
+            head = [" ".join(dict.fromkeys(filter(None, words))) for words in columns]
+            rows = [head, *rows[self.heads :]]
         lines = [_line(map(_escaped, row)) for row in rows]
         lines.insert(1, _line("---" for _ in rows[0]))
         return "\n".join(lines)
@@ -86,24 +98,45 @@ def _escaped(cell: str) -> str:
 def read_table(element: etree._Element, walker: Walker) -> Table | None:
     """Return what `walker` reads in a table, or None when it is empty.
 
-    A table of one column only frames what is in it, so that is written as blocks, and the answer
-    is None. A cell that reaches over rows is repeated in each; one that reaches over columns stands
-    in the first. Rows whose deletion was tracked are left out.
+    A table of one column, or of one row of more than lines, only arranges what is in it: that is
+    written as blocks, and the answer is None. A cell that reaches over rows is repeated in each;
+    one that reaches over columns stands in the first, or in each of them in the head. Rows whose
+    deletion was tracked are left out.
     """
     rows = [row for row in _through(element, _ROW) if not _is_gone(row, walker)]
     cells = [list(_through(row, _CELL)) for row in rows]
     background = _background(element, walker)
-    if all(len(row) <= 1 for row in cells):
+    if all(len(row) <= 1 for row in cells) or (len(cells) == 1 and _holds_blocks(cells[0])):
         for cell in (cell for row in cells for cell in row):
             walker.blocks(cell, _shade(cell.find(_CELL_PROPERTIES), background))
         return None
     above: dict[int, str] = {}
-    read = []
+    read: list[tuple[str, ...]] = []
+    heads, in_head = 0, True
     for row, inside in zip(rows, cells, strict=True):
+        in_head = in_head and heads < _MAX_HEADS and _says(row.find(_ROW_PROPERTIES), _HEAD)
         texts = tuple(_row(row, inside, walker, above, background))
+        if in_head and len(inside) > 1:
+            texts = tuple(_spread(inside, texts))
         if any(texts):
             read.append(texts)
-    return Table(tuple(read)) if read else None
+            heads += in_head
+    return Table(tuple(read), heads) if read else None
+
+
+def _holds_blocks(cells: list[etree._Element]) -> bool:
+    return any(len(cell.findall(_PARAGRAPH)) > 1 or cell.find(_TABLE) is not None for cell in cells)
+
+
+def _spread(cells: list[etree._Element], texts: tuple[str, ...]) -> Iterator[str]:
+    """Yield the texts of a row, with those of wide cells in each of their columns."""
+    spans = [_span(cell.find(_CELL_PROPERTIES), _GRID_SPAN, default=1) for cell in cells]
+    before = len(texts) - sum(spans)
+    yield from texts[:before]
+    at = before
+    for span in spans:
+        yield from [texts[at]] * span
+        at += span
 
 
 def _row(

@@ -327,6 +327,36 @@ def test_merged_cells_keep_the_columns_in_line() -> None:
     ]
 
 
+def test_several_rows_of_a_head_become_one() -> None:
+    head = "<w:tblHeader/>"
+    document = read(
+        table(
+            row(
+                cell("Land", '<w:vMerge w:val="restart"/>'),
+                cell("Growth", '<w:gridSpan w:val="2"/>'),
+                properties=head,
+            ),
+            row(cell("", "<w:vMerge/>"), "2019", "2020", properties=head),
+            row("Peru", "1.1", "1.2"),
+        )
+    )
+
+    assert texts(document) == [
+        "| Land | Growth 2019 | Growth 2020 |\n| --- | --- | --- |\n| Peru | 1.1 | 1.2 |"
+    ]
+
+
+def test_a_row_that_only_arranges_paragraphs_is_read_as_those() -> None:
+    document = read(table(row(cell(para("One.") + para("Two.")), "Three.")) + table(row("a", "b")))
+
+    assert blocks(document) == [
+        ("paragraph", "One."),
+        ("paragraph", "Two."),
+        ("paragraph", "Three."),
+        ("table", "| a | b |\n| --- | --- |"),
+    ]
+
+
 def test_a_table_in_a_cell_stands_in_one_line() -> None:
     inner = table(row("x", "y"), row("1", "2"))
     document = read(table(row("a", "b"), row("c", cell(para("Look:") + inner + para("end")))))

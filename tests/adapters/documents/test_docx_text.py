@@ -1,6 +1,11 @@
 """What the text of a Word file is: what a reader sees when all tracked changes are accepted."""
 
+from random import Random
+from xml.sax.saxutils import escape
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adapters.documents.docx_reader.reader import read_docx
 from adapters.documents.reading import Unreadable
@@ -464,6 +469,39 @@ def test_a_file_of_pictures_says_that_it_has_only_those() -> None:
         read(para(picture))
 
     assert caught.value.outcome is Outcome.EMPTY
+
+
+def test_a_file_of_hidden_text_says_so() -> None:
+    with pytest.raises(Unreadable, match="only text that is hidden"):
+        read(para(run("secret", "<w:vanish/>")))
+
+
+@given(
+    st.lists(
+        st.text(alphabet=st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=9),
+        min_size=1,
+        max_size=12,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_no_word_is_lost_or_moved_however_it_is_wrapped(words: list[str], dice: Random) -> None:
+    wraps = (
+        "{}",
+        "<w:ins>{}</w:ins>",
+        '<w:hyperlink r:id="x">{}</w:hyperlink>',
+        "<w:sdt><w:sdtContent>{}</w:sdtContent></w:sdt>",
+        '<w:smartTag w:element="e">{}</w:smartTag>',
+    )
+    body, line = "", []
+    for word in words:
+        line.append(dice.choice(wraps).format(run(escape(word) + " ")))
+        if dice.random() < 0.3:
+            body, line = body + para(*line), []
+    document = read(body + para(*line))
+
+    assert document.text.split() == words
+    shown = "".join(document.text[b.start : b.end] for b in document.blocks)
+    assert "".join(shown.split()) == "".join(words)
 
 
 def test_macros_are_named_and_never_run() -> None:
