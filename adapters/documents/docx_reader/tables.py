@@ -11,7 +11,7 @@ from lxml import etree
 
 from adapters.documents.docx_reader import looks
 from adapters.documents.docx_reader.drawings import chosen
-from adapters.documents.docx_reader.looks import UNKNOWN, WHITE, is_on, value
+from adapters.documents.docx_reader.looks import UNKNOWN, is_on, value
 from adapters.documents.docx_reader.styles import to_int
 from adapters.documents.docx_reader.xml import MC_NS, w
 
@@ -232,4 +232,4 @@ def _shade(properties: etree._Element | None, background: str | None) -> str | N
     shade = None if properties is None else properties.find(_SHADE)
     if shade is None:
         return background
-    return looks.shade(shade) or background or WHITE
+    return looks.shade(shade) or background

@@ -351,6 +351,14 @@ def test_white_text_on_a_dark_cell_is_seen_and_on_a_white_one_is_not() -> None:
     assert document.quality.hidden_text == ("lost",)
 
 
+def test_what_is_behind_a_cell_is_behind_a_table_in_it() -> None:
+    white, clear = '<w:color w:val="FFFFFF"/>', '<w:shd w:val="clear" w:fill="auto"/>'
+    inner = table(row(cell(para(run("Seen", white)), clear), "b"))
+    document = read(table(row(cell(inner, '<w:shd w:val="clear" w:fill="1F3864"/>'))))
+
+    assert texts(document) == ["| Seen | b |\n| --- | --- |"]
+
+
 # Notes, headers, comments and pictures
 
 
