@@ -22,7 +22,7 @@ from state.values.wording import counted
 _LEAST_FREE = 500 * 1024 * 1024
 _PACKAGES = (
     *("assay-research", "prefect", "duckdb", "tantivy", "trafilatura", "pydantic", "lxml"),
-    *("pypdf", "pypdfium2", "python-docx", "httpcore"),
+    *("pypdf", "pypdfium2", "httpcore"),
 )
 
 
