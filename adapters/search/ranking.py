@@ -18,6 +18,7 @@ TOKENS_VERSION = "1"
 _K1 = 1.2
 _B = 0.75
 _CONTEXT_WEIGHT = 0.5  # a term in the heading or title counts half of one in the text
+_PARTED = 0.5  # what a passage loses that has hardly any of the query
 _MAX_TERM_BYTES = 80
 
 # Scripts written without spaces, or (Hangul) with particles stuck to the words.
@@ -89,7 +90,8 @@ def term_counts(text: str) -> Counter[str]:
 def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the BM25 score (≥0) of each passage for `query`, in the order given.
 
-    Inverse document frequencies come from `passages` alone, smoothed so that a term found in all
+    A passage with all that is asked counts more than one that often has a part of it. Inverse
+    document frequencies come from `passages` alone, smoothed so that a term found in all
     of them still counts a little. Terms of a passage's heading count half, and so do those of its
     title or file name.
     """
@@ -107,17 +109,14 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
         term: math.log(1 + (len(passages) - found_in[term] + 0.5) / (found_in[term] + 0.5))
         for term in wanted
     }
-    return [
-        sum(
-            wanted[term]
-            * idf[term]
-            * tf
-            * (_K1 + 1)
-            / (tf + _K1 * (1 - _B + _B * length / mean_length))
-            for term, tf in terms.items()
-        )
-        for terms, length in zip(frequencies, lengths, strict=True)
-    ]
+    whole = sum(wanted[term] * idf[term] for term in wanted) or 1.0
+    scores = []
+    for terms, length in zip(frequencies, lengths, strict=True):
+        norm = _K1 * (1 - _B + _B * length / mean_length)
+        weights = {term: wanted[term] * idf[term] for term in terms}
+        score = sum(weights[term] * tf * (_K1 + 1) / (tf + norm) for term, tf in terms.items())
+        scores.append(score * (1 - _PARTED * (1 - sum(weights.values()) / whole)))
+    return scores
 
 
 def _frequencies(wanted: Counter[str], body: Counter[str], passage: Passage) -> dict[str, float]:

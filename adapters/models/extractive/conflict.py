@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from adapters.models.extractive.answers import Expected
+from adapters.models.extractive.form import is_code
 from adapters.models.extractive.lexicon import (
     ANTONYMS,
     BOUNDS,
@@ -39,6 +40,11 @@ _VERSION = re.compile(r"\b([^\W\d_][\w-]*)[ \u00a0]v?(\d+(?:\.\d+)+)")
 _BREAK = re.compile(r"[,;:—()]\s|[.!?]\s|[，；：。（）]|\n\s*\n")
 _STOP = re.compile(r"(?<=[^\W\d_]{2}[.!?])\s|(?<=\d[.!?])\s+(?=[A-ZÀ-ÖØ-Þ])|[。！？]|\n\s*\n")
 _LEANING = re.compile(r"(?:It|They|This|These|That|Those|Both)\b")
+_CONTRAST = re.compile(
+    r"\b(?:but|except|unless|instead|only if|whereas|however|aber|sondern|außer|sauf|mais|pero)\b"
+    r"|但是?|除非|除了",
+    re.IGNORECASE,
+)
 _COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
 _ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
 
@@ -292,6 +298,8 @@ def _denied(a: Scored, b: Scored, need: Need) -> str:
     if need.expected is not Expected.OPEN:
         return ""
     one, other = a.candidate, b.candidate
+    if any(is_code(side.text) or _CONTRAST.search(side.text) for side in (one, other)):
+        return ""  # what holds here and not there denies nothing
     plain_a, plain_b = _wording(one), _wording(other)
     opposed = next(
         (

@@ -31,7 +31,10 @@ _TYPE_STEMS = {kind: frozenset(map(stem, words.split())) for kind, words in _TYP
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a subquestion asks of a quote: its terms, and the sort of answer."""
+    """What a subquestion asks of a quote: its terms, and the sort of answer.
+
+    `implied` are the words that the sort of answer stands for: "version" in "which version".
+    """
 
     subquestion: Subquestion
     question: str
@@ -39,6 +42,7 @@ class Need:
     helpful: tuple[Term, ...]
     expected: Expected
     is_question: bool = True
+    implied: frozenset[str] = frozenset()
 
     @property
     def total(self) -> float:
@@ -61,4 +65,12 @@ def need_of(subquestion: Subquestion) -> Need:
     around = (*question_terms(subquestion.query), *question_terms(compared))
     helpful = tuple(term for term in around if term.stem not in known | implied)
     asks = is_question(subquestion.question)
-    return Need(subquestion, own, terms, helpful, expected, asks)
+    return Need(
+        subquestion,
+        own,
+        terms,
+        helpful,
+        expected,
+        asks,
+        _TYPE_STEMS[expected] if carrying else frozenset(),
+    )

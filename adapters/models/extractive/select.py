@@ -80,7 +80,14 @@ def _is_usable(item: Scored, focus: Focus) -> bool:
     carrying = any(term.stem in item.met for term in topic or need.terms)
     total = need.total or 1.0
     relevant = item.within > min(RELEVANT, 1.6 / total)  # a long question is met in parts
-    return carrying and relevant and item.own >= min(OWN, 0.9 / total) and _is_asked(item, focus)
+    told = item.own >= min(OWN, 0.9 / total) or (item.own > 0 and _is_of_its_own(item, focus))
+    return carrying and relevant and told and _is_asked(item, focus)
+
+
+def _is_of_its_own(item: Scored, focus: Focus) -> bool:
+    """Tell whether the source bears the subject as its name, so that quotes can leave it unsaid."""
+    named = focus.subject is not None and focus.subject.is_own(item.candidate.passage)
+    return named and focus.is_firm and item.within >= WHOLE
 
 
 def _is_asked(item: Scored, focus: Focus) -> bool:

@@ -30,6 +30,9 @@ _ROW = re.compile(
     r"[ \t]*\|.*\||[^|\n]+\|[^|\n]+\|.*|[^\t\n]+\t[^\t\n]+\t.*|.*\S {3,}\S.* {3,}\S.*"
 )
 _RULE = re.compile(r"[\s|:+=-]+\Z")
+_FIELD = re.compile(r"[A-Z][\w-]{1,30}(?: [\w-]{1,20}){0,2}:[ \t]+\S")
+_FEWEST_FIELDS = 3
+_NAMING = re.compile(r"(?:Name|Title|Package|Product|Project|Titel):")
 _CODE = re.compile(r"\s*(?:```|~~~|>>>|\$ |#!|(?:def|class|import|from|return|const|let|var) )")
 _ANAPHORIC = re.compile(
     r"(?:It|Its|They|Their|These|This|Those|That|He|She|His|Her|Such|Both|There|Here|Then|But|"
@@ -89,6 +92,24 @@ def _kind(line: str, previous: str) -> str:
     return "prose"
 
 
+def is_field(text: str) -> bool:
+    """Tell whether `text` is one line that names a thing and states its value: "Version: 3.1"."""
+    return _FIELD.match(text) is not None and "\n" not in text.strip()
+
+
+def _fields(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the lines of a list of fields, each with what is indented under it; else nothing."""
+    found: list[tuple[int, int]] = []
+    for a, b in _lines(text, start, end):
+        if _FIELD.match(text, a):
+            found.append((a, b))
+        elif found and text[a : a + 1] in " \t" and text[a:b].strip():
+            found[-1] = found[-1][0], b
+        elif text[a:b].strip():
+            return []
+    return found if len(found) >= _FEWEST_FIELDS else []
+
+
 def _split_chunk(text: str, start: int, end: int) -> Iterator[Span]:
     first = text[start:end].lstrip("\n").split("\n", 1)[0]
     kind = "code" if first.lstrip().startswith(("```", "~~~")) else _kind(first, "")
@@ -98,6 +119,10 @@ def _split_chunk(text: str, start: int, end: int) -> Iterator[Span]:
         yield Span(start, end)
     elif kind == "items":
         yield from _items(text, start, end)
+    elif fields := _fields(text, start, end):
+        named = (text[a:b] for a, b in fields if _NAMING.match(text, a))
+        context = next(named, "").partition(":")[2].strip()
+        yield from (Span(*_trim(text, a, b), context) for a, b in fields)
     else:
         yield from _prose(text, start, end)
 

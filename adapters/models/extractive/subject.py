@@ -9,6 +9,7 @@ from functools import lru_cache
 from adapters.models.extractive.asking import Manner, manner_of, topic_phrase
 from adapters.models.extractive.needs import Need
 from adapters.models.extractive.pool import Candidate, place_name
+from adapters.models.extractive.sentences import is_field
 from adapters.models.extractive.terms import (
     Term,
     fold,
@@ -88,8 +89,13 @@ class Subject:
         return self.is_said(candidate.text) or self.is_said(around)
 
     def is_context(self, candidate: Candidate) -> bool:
-        """Tell whether the subject stands in the candidate's paragraph, which has no heading."""
+        """Tell whether the subject stands in the candidate's paragraph, which has no heading.
+
+        Not for one field of a list: the others say nothing of whose fields they are.
+        """
         passage = candidate.passage
+        if is_field(candidate.text):
+            return False
         return not passage.heading and not passage.title and self.is_said(passage.text)
 
     def is_own(self, passage: Passage) -> bool:
@@ -241,7 +247,9 @@ def _shares(group: _Group, rare: Sequence[float], named: frozenset[str]) -> list
 
 def _groups(need: Need, topic: frozenset[str], sources: Sources) -> Iterable[_Group]:
     question = need.question
-    terms = [t for t in question_terms(question) if not t.stem.isdigit()]
+    terms = [
+        t for t in question_terms(question) if not t.stem.isdigit() and t.stem not in need.implied
+    ]
     by_stem = {term.stem: term for term in terms}
     named = _named(question)
     spelled = {stems(text): text for text in (*_joined(question), *sources.named_in(question))}
