@@ -1,6 +1,7 @@
 """Answers kept on disk, so that a call that was answered and not yet recorded is not paid twice."""
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -37,7 +38,8 @@ class KeptAnswers:
             partial.write_bytes(seal(canonical_json(asdict(answer)).encode()))
             partial.replace(path)
         except OSError:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink()
 
     def _path(self, model: str, request: ChatRequest) -> Path:
         key = sha256_hex(canonical_json(["chat-answer/1", model, asdict(request)]))

@@ -4,6 +4,7 @@ Small models fall into it and go on until their limit. A table or a list of reco
 frame, never its content, so what counts is only exact repetition, and much of it.
 """
 
+import re
 from dataclasses import dataclass
 
 _BLANKS = 400
@@ -19,10 +20,11 @@ class _Sign:
 
 # Eight times 250 characters, or four times a whole paragraph.
 _SIGNS = (_Sign(2000, 250), _Sign(6000, 1500))
-# With all digits taken for one: 'Step 41: … Step 42: …'. A table of numbers looks the same, hence
-# the length.
-_COUNTING = _Sign(12_000, 400)
-_DIGITS = str.maketrans("123456789", "000000000")
+# With all numbers taken for one: 'Step 9: … Step 10: …'. A table looks the same, hence the length,
+# and that there have to be words.
+_COUNTING = _Sign(10_000, 400)
+_NUMBER = re.compile(r"\d+")
+_WORD = re.compile(r"[^\W\d_]{4}")
 
 
 def is_looping(text: str) -> bool:
@@ -31,9 +33,9 @@ def is_looping(text: str) -> bool:
         return True
     if any(_shows(text, sign) for sign in _SIGNS):
         return True
-    return len(text) >= _COUNTING.tail and _shows(
-        text[-_COUNTING.tail :].translate(_DIGITS), _COUNTING
-    )
+    if len(text) < _COUNTING.tail or _WORD.search(text[-_COUNTING.piece :]) is None:
+        return False
+    return _shows(_NUMBER.sub("0", text[-2 * _COUNTING.tail :]), _COUNTING)
 
 
 def _shows(text: str, sign: _Sign) -> bool:
