@@ -10,9 +10,11 @@ MAX_PAGES = 3_000
 MAX_PAGE_BYTES = 6_000_000
 MAX_BYTES = 48_000_000
 MAX_OPERATORS = 2_500_000
-_MAX_TOKENS_OF_STREAM = 800_000
+_MAX_TOKENS_OF_STREAM = 600_000
 _MAX_STREAM = 16_000_000
-_MAX_FORMS_OF_PAGE = 1_000
+_MAX_FORMS_OF_PAGE = 5_000
+_OPERATORS_BETWEEN_LOOKS = 1024
+_PARSING_S = 0.7e-6  # for each byte, about
 
 
 class Spent(Exception):
@@ -30,31 +32,43 @@ class Budget:
     what is counted takes too long; blocks are still to be made after that.
     """
 
-    def __init__(self, *, cpu_s: float = 9.0, wall_s: float = 10.5) -> None:
-        self._cpu_end = time.process_time() + cpu_s
-        self._wall_end = time.monotonic() + wall_s
+    def __init__(self, *, cpu_s: float = 9.0, wall_s: float = 10.0) -> None:
+        self._cpu_start, self._wall_start = time.process_time(), time.monotonic()
+        self._cpu_s, self._wall_s = cpu_s, wall_s
         self._operators = 0
         self._bytes = 0
+        self._spent: Spent | None = None
 
     def add_bytes(self, count: int) -> None:
-        """Count decoded content; raises `PageTooLarge` or `Spent`."""
+        """Count decoded content that is to be parsed; raises `PageTooLarge` or `Spent`."""
         if count > MAX_PAGE_BYTES:
             raise PageTooLarge(f"more than {MAX_PAGE_BYTES:,} bytes of drawing")
         self._bytes += count
         if self._bytes > MAX_BYTES:
             raise Spent(f"more than {MAX_BYTES:,} bytes of drawing")
+        self.check_time(beyond=count * _PARSING_S)
 
     def add_operator(self) -> None:
-        """Count one operator; raises `Spent`."""
+        """Count one operator; raises `Spent`, from then on each time."""
         self._operators += 1
+        if self._spent is not None:
+            raise self._spent
         if self._operators > MAX_OPERATORS:
-            raise Spent(f"more than {MAX_OPERATORS:,} drawing operators")
-        if self._operators % 4096 == 0:
-            self.check_time()
+            self._spent = Spent(f"more than {MAX_OPERATORS:,} drawing operators")
+            raise self._spent
+        if self._operators % _OPERATORS_BETWEEN_LOOKS == 0:
+            try:
+                self.check_time()
+            except Spent as error:
+                self._spent = error
+                raise
 
-    def check_time(self) -> None:
-        """Raise `Spent` when time is up."""
-        if time.process_time() > self._cpu_end or time.monotonic() > self._wall_end:
+    def check_time(self, *, beyond: float = 0.0) -> None:
+        """Raise `Spent` when time is up, or would be after `beyond` seconds of work."""
+        cpu = time.process_time() - self._cpu_start
+        wall = time.monotonic() - self._wall_start
+        slowness = max(1.0, wall / max(cpu, 0.1))
+        if cpu + beyond > self._cpu_s or wall + beyond * slowness > self._wall_s:
             raise Spent("the time allowed for one file")
 
 

@@ -62,10 +62,9 @@ def garbage_share(text: str) -> float:
 
 
 def is_language(text: str) -> bool:
-    """Tell whether `text` has letters and digits enough to be words or numbers."""
+    """Tell whether `text` has letters and digits enough for its marks; dots and rules are none."""
     spaceless = "".join(text.split()).translate(_FILLERS)
-    telling = sum(map(str.isalnum, spaceless))
-    return bool(spaceless) and telling >= 0.35 * len(spaceless)
+    return sum(map(str.isalnum, spaceless)) >= 0.35 * len(spaceless)
 
 
 def is_noise(text: str) -> bool:

@@ -13,6 +13,7 @@ _MIN_FILLED = 0.6
 _MIN_RATIO = 10.0
 _MIN_GUTTER = 0.8
 _MAX_CROSSING = 0.2
+_MAX_GUTTERS = 8
 
 
 def gutters_crossed(boxes: Sequence[Box]) -> tuple[float, ...]:
@@ -24,7 +25,7 @@ def gutters_crossed(boxes: Sequence[Box]) -> tuple[float, ...]:
     if len(pieces) < 2 * _MIN_LINES:
         return ()
     found: list[float] = []
-    for gutter in _gutters(pieces):
+    for gutter in _gutters(pieces)[:_MAX_GUTTERS]:
         if _is_crossed(pieces, gutter, [*found]):
             found.append(gutter)
     return tuple(found)

@@ -4,6 +4,7 @@ import logging
 import math
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
@@ -17,15 +18,17 @@ from pypdf.generic import (
     StreamObject,
 )
 
-from adapters.documents.pdf.budget import Budget, PageTooLarge, Spent
+from adapters.documents.pdf.budget import MAX_PAGE_BYTES, Budget, PageTooLarge, Spent
 from adapters.documents.pdf.characters import sound
 from adapters.documents.pdf.lines import PLAIN, Line, Run, Style, angle_of, make_lines, style_of
 
 # The operators that can add text. pypdf passes over content without them only when nobody watches.
 _TEXT_OPERATOR = re.compile(rb"T[jJ]|Do|['\"]")
 _FIXED_PITCH = 1
+_DRAWN = re.compile(rb"/([^\s/<>\[\](){}%]+)\s+Do\b")
+_ENDLESS = 1_000_000_000
 _SHOWING = (b"Tj", b"TJ", b"'", b'"')
-_MAX_DEPTH = 12
+_MAX_DEPTH = 50
 _FORGET_AFTER = 24_000_000
 
 Matrix = Sequence[float]
@@ -57,18 +60,19 @@ class FirstReader:
         if contents is None:
             return
         content = contents.get_data()
-        self._budget.add_bytes(len(content))
+        if len(content) > MAX_PAGE_BYTES:
+            raise PageTooLarge(f"more than {MAX_PAGE_BYTES:,} bytes of drawing")
         if _TEXT_OPERATOR.search(content) is None:
             return
         resources = _dictionary(page.get("/Resources"))
-        size = self._leave_out_figures(resources, set(), 0)
-        self._budget.add_bytes(len(content) + size)
+        size = self._leave_out_figures(content, resources, ())
+        self._budget.add_bytes(size)
         watcher = _Watcher(resources, self._styles, self._budget)
         try:
             self._extract(page, watcher)
         finally:
             into += make_lines(watcher.rows(), number)
-            self._forget(len(content) + size)
+            self._forget(size)
         if watcher.spent is not None:
             raise watcher.spent
 
@@ -88,31 +92,40 @@ class FirstReader:
             self._forms.clear()
             self._held = 0
 
-    def _leave_out_figures(self, resources: DictionaryObject, above: set[int], depth: int) -> int:
-        """Empty the forms that hold no text; return how many bytes the others hold."""
-        total = 0
+    def _leave_out_figures(
+        self, content: bytes, resources: DictionaryObject, above: tuple[int, ...]
+    ) -> int:
+        """Empty the forms that hold no text; return how many bytes `content` comes to with them.
+
+        A form counts as often as it is drawn, by forms that are drawn themselves.
+        """
+        total = len(content)
         forms = _dictionary(resources.get("/XObject"))
+        drawn = Counter(_DRAWN.findall(content))
         for name in list(forms):
             form = _get(forms, name)
             if not isinstance(form, StreamObject) or form.get("/Subtype") != "/Form":
                 continue
-            if id(form) in above or depth > _MAX_DEPTH:
+            if id(form) in above:
                 continue
-            size = self._text_bytes(form)
+            if len(above) >= _MAX_DEPTH:
+                return _ENDLESS
+            size = self._size(form, above)
             if not size:
                 forms[NameObject(name)] = _empty_form()
-                continue
-            total += size
-            inner = _dictionary(form.get("/Resources"))
-            total += self._leave_out_figures(inner, above | {id(form)}, depth + 1)
-        return total
+            total += size * drawn[name[1:].encode("latin-1", "replace")]
+        return min(total, _ENDLESS)
 
-    def _text_bytes(self, form: StreamObject) -> int:
-        """Return how many bytes of content a form has, 0 when there is no text among them."""
+    def _size(self, form: StreamObject, above: tuple[int, ...]) -> int:
+        """Return how many bytes a form comes to with those in it, 0 when there is no text."""
         known = self._forms.get(id(form))
         if known is None:
             data = form.get_data()
-            known = form, len(data) if _TEXT_OPERATOR.search(data) else 0
+            size = 0
+            if _TEXT_OPERATOR.search(data) is not None:
+                resources = _dictionary(form.get("/Resources"))
+                size = self._leave_out_figures(data, resources, (*above, id(form)))
+            known = form, size
             self._forms[id(form)] = known
         return known[1]
 

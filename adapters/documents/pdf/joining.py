@@ -9,6 +9,7 @@ from adapters.documents.pdf.paragraphs import Measure, Paragraph
 from state.values.blocks import BlockKind
 
 _LOOK_AHEAD = 40
+_MAX_PARTS = 12
 _FINISHED = re.compile(r"[.!?:][)\"'\]”’»\d]*$")
 _SENTENCE_END = re.compile(
     r"(?<!\bal)(?<!\bFig)(?<!\bfig)(?<!\bEq)(?<!\bvs)(?<!\bNo)(?<!\bMr)(?<!\bDr)(?<!\b[A-Z])"
@@ -32,7 +33,10 @@ def chains(found: Sequence[Paragraph], usual: Measure) -> list[Chain]:
         if start in taken:
             continue
         chain, at = [paragraph], start
-        while (following := _continuation(found, at, usual, taken)) is not None:
+        while (
+            len(chain) < _MAX_PARTS
+            and (following := _continuation(found, at, usual, taken)) is not None
+        ):
             taken.add(following)
             chain.append(found[following])
             at = following
@@ -47,14 +51,16 @@ def sentence_cuts(parts: Sequence[str]) -> list[int]:
     be at the end of a part, or of all.
     """
     text = "\n".join(parts)
-    cuts, at = [], 0
+    cuts, at, known = [], 0, -1
     for part in parts[:-1]:
         at += len(part) + 1
         if _FINISHED.search(text[:at].rstrip()) and not text[at : at + 1].islower():
             cuts.append(at)
             continue
-        end = _SENTENCE_END.search(text, at)
-        cuts.append(end.end() if end else len(text))
+        if known < at:
+            end = _SENTENCE_END.search(text, at)
+            known = end.end() if end else len(text)
+        cuts.append(known)
     return cuts
 
 
@@ -78,7 +84,7 @@ def _continuation(
 
 
 def _may_go_on(above: Paragraph, below: Paragraph) -> bool:
-    if not _is_elsewhere(above, below):
+    if not _is_elsewhere(above, below) or below.lines[0].cells > 1:
         return False
     last, first = above.lines[-1], below.lines[0]
     same_size = abs(last.size - first.size) <= 0.06 * max(last.size, first.size)
@@ -99,7 +105,8 @@ def _reads_on(above: Paragraph, below: Paragraph, usual: Measure) -> bool:
         return not _FINISHED.search(last.text) or last.text.endswith("g.")
     if _FINISHED.search(last.text) or not usual.is_full(last):
         return False
-    return not _stands_in(below.lines)
+    looks_whole = usual.is_full(first) or _FINISHED.search(first.text) is not None
+    return looks_whole and not _stands_in(below.lines)
 
 
 def _stands_in(lines: Sequence[Line]) -> bool:
@@ -111,7 +118,7 @@ def _floats(paragraph: Paragraph, above: Paragraph) -> bool:
     """Tell whether a paragraph can stand between two parts of `above`: notes, labels, captions."""
     if paragraph.kind is BlockKind.CODE and not _is_elsewhere(above, paragraph):
         return False
-    if paragraph.kind in _FLOATING:
+    if paragraph.kind in _FLOATING or paragraph.lines[0].cells > 1:
         return True
     small = max(line.size for line in paragraph.lines) < 0.94 * above.lines[-1].size
     return small and paragraph.kind is not BlockKind.HEADING

@@ -181,9 +181,9 @@ def without_copies(lines: Sequence[Line]) -> list[Line]:
     kept = []
     for line in lines:
         same = seen.setdefault(line.text, [])
-        if not any(_overlies(line, other) for other in same):
+        if not any(_overlies(line, other) for other in same[-_SHADOWS:]):
             kept.append(line)
-        same.append(line)
+            same.append(line)
     return kept
 
 

@@ -59,16 +59,16 @@ class Found:
         )
 
 
-def read_pages(opened: Opened) -> Found:
+def read_pages(opened: Opened, budget: Budget) -> Found:
     """Return what is on the pages, as many as may be read."""
-    return _Pages(opened).read()
+    return _Pages(opened, budget).read()
 
 
 class _Pages:
-    def __init__(self, opened: Opened) -> None:
-        self._budget = Budget()
+    def __init__(self, opened: Opened, budget: Budget) -> None:
+        self._budget = budget
         self._opened = opened
-        self._first = None if opened.first is None else FirstReader(opened.first, self._budget)
+        self._first = None if opened.first is None else FirstReader(opened.first, budget)
         self._found = Found()
 
     def read(self) -> Found:

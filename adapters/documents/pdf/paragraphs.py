@@ -28,6 +28,7 @@ _CODE = re.compile(r"[(){};=<>\[\]]")
 _MAX_HEADING = 160
 _MAX_COMMAS = 2
 _MAX_BOLD_LINES = 3
+_TAIL = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ def _is_row(line: Line, usual: Measure) -> bool:
 
 
 def _ends(text: str) -> bool:
-    return _SENTENCE_END.search(text) is not None
+    return _SENTENCE_END.search(text[-_TAIL:]) is not None
 
 
 def _is_indented(above: Sequence[Line], line: Line) -> bool:
@@ -217,7 +218,7 @@ def _kind(lines: Sequence[Line], usual: Measure, foot: float) -> BlockKind:
 
 def _is_contents(lines: Sequence[Line]) -> bool:
     """Tell whether most lines lead by dots to a page number, as those of contents do."""
-    return sum(_LEADER.search(line.text) is not None for line in lines) > 0.5 * len(lines)
+    return sum(_LEADER.search(line.text[-_TAIL:]) is not None for line in lines) > 0.5 * len(lines)
 
 
 def _is_code(lines: Sequence[Line]) -> bool:

@@ -3,7 +3,7 @@
 from importlib.metadata import version
 
 from adapters.documents.pdf.active import left_out
-from adapters.documents.pdf.budget import bounded_parsing
+from adapters.documents.pdf.budget import Budget, bounded_parsing
 from adapters.documents.pdf.composing import Composition, compose
 from adapters.documents.pdf.first import silenced
 from adapters.documents.pdf.hidden import beginnings
@@ -26,9 +26,10 @@ def read_pdf(data: bytes, *, charset: str = "") -> Reading:  # noqa: ARG001 - ev
     of pages, empty, or too large to be begun.
     """
     with silenced(), bounded_parsing():
+        budget = Budget()
         opened = open_both(data)
         try:
-            return _reading(read_pages(opened), opened)
+            return _reading(read_pages(opened, budget), opened)
         finally:
             if opened.second is not None:
                 opened.second.close()

@@ -20,6 +20,7 @@ _MAX_DIFFERENCE = 10
 _WHITE = (255, 255, 255)
 _MAX_OBJECTS = 40_000
 _MAX_GROUNDS = 2_000
+_MAX_LOOKS = 1_000_000
 _MAX_DEPTH = 8
 _SEGMENTS_OF_RECTANGLE = 6
 _UNSEEN_MODES = (3, 7)
@@ -72,13 +73,14 @@ class _Scanner:
         self._text = text
         self._grounds: list[_Ground] = []
         self._colours: set[Colour] = set()
+        self._looks = 0
         self._invisible: list[tuple[Any, Box]] = []
         self.found = Scan(_page_box(page))
 
     def scan(self) -> Scan:
         found = self.found
         for count, (kind, thing, box) in enumerate(_things(self._page)):
-            if count >= _MAX_OBJECTS:
+            if count >= _MAX_OBJECTS or self._looks > _MAX_LOOKS:
                 found.is_whole = False
                 break
             if kind == raw.FPDF_PAGEOBJ_TEXT:
@@ -119,6 +121,7 @@ class _Scanner:
 
     def _ground_of(self, box: Box) -> Colour | None:
         x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+        self._looks += len(self._grounds)
         for ground in reversed(self._grounds):
             if ground.box[0] <= x <= ground.box[2] and ground.box[1] <= y <= ground.box[3]:
                 return ground.colour

@@ -11,6 +11,7 @@ from adapters.documents.pdf.scan import Box
 
 _MIN_CELLS = 3
 _CELL_GAP = 1.1
+_MAX_PIECES = 300
 _MIN_LINES_OF_COLUMN = 4
 
 
@@ -32,6 +33,7 @@ def count_cells(lines: Sequence[Line], boxes: Sequence[Box]) -> list[Line]:
         end = next((x for x in columns if x > line.x + 4 * line.size), float("inf"))
         first = bisect_left(bottoms, line.y - 0.4 * line.size)
         last = bisect_left(bottoms, line.y + 0.3 * line.size)
+        last = min(last, first + _MAX_PIECES)
         row = [box for box in drawn[first:last] if line.x - 2 <= box[0] < end - 2]
         cells = _cells(row, line.size)
         counts.append(cells if cells <= len(line.text.split()) else 1)

@@ -38,7 +38,7 @@ def title_of(stated: object, composition: Composition) -> str | None:
 
 
 def _meaningful(stated: str) -> str:
-    title = " ".join(sound(stated).split())
+    title = " ".join(sound(stated[: 2 * _MAX_TITLE]).split())
     title = _PROGRAM.sub("", title)
     if not 3 <= len(title) <= _MAX_TITLE or _FILE.search(title) or _NO_TITLE.fullmatch(title):
         return ""
