@@ -7,51 +7,72 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from adapters.documents.charset import Decoded, decode
-from adapters.documents.html_text import VisibleText
 from adapters.documents.reading import Reading, Segment, Unreadable, number_blocks
-from state.values.blocks import BlockKind, Document, Outcome
+from adapters.documents.web_page import about, hidden
+from adapters.documents.web_page.article import article_text, main_pieces
+from adapters.documents.web_page.formulas import Formulas
+from adapters.documents.web_page.styles import Styles
+from adapters.documents.web_page.walk import VisibleText
+from adapters.models.extractive.orders import gives_orders
+from state.values.blocks import Document, Outcome, Quality
 
 EXTRACTOR = "html"
-VERSION = "1"
+VERSION = "2"
 
 _DECLARATION = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)""",
     re.IGNORECASE,
 )
-# Letters and digits; scripts without spaces count by character.
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
-_SHINGLE = 4
-_MAIN_SHARE = 0.6
+_MUCH = 200
 
 
 def read_html(data: bytes, *, charset: str = "") -> Reading:
     """Return the visible text of a page, with the article's blocks marked as `main`.
 
-    What is hidden, and scripts, styles and templates are left out. When no article is found, all
-    blocks are main. The title is the page's `<title>`, else its first `<h1>`, else None. Entities
-    other than HTML's own are not expanded, and nothing is loaded.
+    What is hidden, and scripts, styles and templates are left out; what is for readers without
+    scripts counts only where there is nothing else. Tables are rows of Markdown, formulas TeX
+    between dollar signs, items of lists stand behind their markers. When no article is found, all
+    blocks but navigation and forms are main. The title is the page's `<title>`, else its first
+    `<h1>`, else None. Entities other than HTML's own are not expanded, and nothing is loaded.
     """
     decoded = decode(data, declared=charset or _declared_charset(data))
     tree, too_deep = _parse(decoded)
-    visible = VisibleText()
-    visible.read(tree)
-    text, segments = visible.text, visible.segments
+    comments = hidden.comments(tree)
+    etree.strip_tags(tree, etree.Comment)
+    seen, not_obeyed = _seen(tree)
+    text, pieces = seen.page.text, seen.page.pieces
+    if too_deep and not pieces:
+        raise Unreadable(Outcome.LIMIT, "The page is nested deeper than 256 levels.")
     lost = decoded.lost or (
         "the page is nested too deeply to be read to its end" if too_deep else ""
     )
-    if too_deep and not segments:
-        raise Unreadable(Outcome.LIMIT, "The page is nested deeper than 256 levels.")
-    warnings = [lost] if lost else []
-    if visible.hidden:
-        warnings.append(f"text that the page hides was left out ({visible.hidden} characters)")
+    unseen = [hidden.words_in(element) for element in seen.hidden]
+    doubtful = [hidden.words_in(element) for element in seen.doubtful]
+    title = about.title_of(tree, text, pieces)
+    warnings = [lost, not_obeyed, *_warnings(tree, decoded.text, text, unseen)]
+    concealed = [*unseen, *doubtful, *comments]
+    if any(map(gives_orders, concealed)):
+        warnings.append("text that the page hides gives orders to whoever reads it for a person")
+    seen.conform(tree)
+    marks = main_pieces(text, pieces, article_text(tree), title)
     document = Document(
         text=text,
-        blocks=number_blocks(text, _mark_main(text, segments, _article(tree))),
+        blocks=number_blocks(
+            text,
+            (
+                Segment(p.kind, p.start, p.end, p.heading, main=is_main, level=p.level)
+                for p, is_main in zip(pieces, marks, strict=True)
+            ),
+        ),
         media_type="text/html",
         extractor=EXTRACTOR,
         extractor_version=f"{VERSION}+trafilatura-{trafilatura.__version__}",
-        title=_title(tree, text, segments),
-        warnings=tuple(warnings),
+        title=title,
+        warnings=tuple(filter(None, warnings)),
+        quality=Quality(
+            dropped=about.dropped(seen.counts, seen.lost_formulas),
+            hidden_text=hidden.beginnings(concealed),
+        ),
     )
     return Reading(document, lost)
 
@@ -66,7 +87,7 @@ def _declared_charset(data: bytes) -> str:
 
 def _parse(decoded: Decoded) -> tuple[lxml_html.HtmlElement, bool]:
     parser = lxml_html.HTMLParser(
-        encoding="utf-8", huge_tree=False, no_network=True, remove_comments=True, remove_pis=True
+        encoding="utf-8", huge_tree=False, no_network=True, remove_pis=True
     )
     try:
         tree = lxml_html.document_fromstring(decoded.text.encode(), parser=parser)
@@ -76,52 +97,34 @@ def _parse(decoded: Decoded) -> tuple[lxml_html.HtmlElement, bool]:
     return tree, too_deep
 
 
-def _article(tree: lxml_html.HtmlElement) -> str:
-    try:
-        return trafilatura.extract(tree, include_comments=False) or ""
-    except Exception:  # noqa: BLE001 - heuristics over any page; without them all blocks are main
-        return ""
+def _seen(tree: lxml_html.HtmlElement) -> tuple[VisibleText, str]:
+    """Return what `tree` shows, and a warning when its style rules could not be taken at word.
+
+    Rules that would hide most of a page are there for scripts to undo.
+    """
+    seen = _read(tree, with_rules=True)
+    hides = sum(len(hidden.words_in(element)) for element in seen.hidden)
+    if hides > max(_MUCH, len(seen.page.text)):
+        plain = _read(tree, with_rules=False)
+        if len(plain.page.text) > len(seen.page.text):
+            return plain, "style rules that hide most of the page were not followed"
+    if not seen.page.pieces:
+        return _read(tree, with_rules=True, noscript=True), ""
+    return seen, ""
 
 
-def _title(tree: lxml_html.HtmlElement, text: str, segments: list[Segment]) -> str | None:
-    for element in tree.iterfind(".//title"):
-        if not any(parent.tag == "svg" for parent in element.iterancestors()):
-            title = " ".join(element.text_content().split())
-            if title:
-                return title
-    for element in tree.iter("h1"):
-        wanted = " ".join(element.text_content().split())
-        for segment in segments:
-            if segment.kind is BlockKind.HEADING and text[segment.start : segment.end] == wanted:
-                return wanted or None
-    return None
+def _read(tree: lxml_html.HtmlElement, *, with_rules: bool, noscript: bool = False) -> VisibleText:
+    seen = VisibleText(Formulas(tree), Styles(tree, with_rules=with_rules), noscript=noscript)
+    seen.read(tree)
+    return seen
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
-
-
-def _shingles(words: list[str]) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1)]
-
-
-def _mark_main(text: str, segments: list[Segment], article: str) -> list[Segment]:
-    """Return `segments` with `main` set where their words are the article's."""
-    if not _words(article):
-        return segments
-    lines = {tuple(_words(line)) for line in article.splitlines()}
-    known = set(_shingles(_words(article)))
-    marked: list[Segment] = []
-    next_is_main = False
-    for segment in reversed(segments):
-        words = _words(text[segment.start : segment.end])
-        shingles = _shingles(words)
-        share = sum(shingle in known for shingle in shingles) / len(shingles) if shingles else 0
-        is_main = share >= _MAIN_SHARE or (bool(words) and tuple(words) in lines)
-        if segment.kind is BlockKind.HEADING:
-            is_main = is_main or next_is_main
-        next_is_main = is_main
-        marked.append(
-            Segment(segment.kind, segment.start, segment.end, segment.heading, main=is_main)
-        )
-    return marked[::-1]
+def _warnings(tree: lxml_html.HtmlElement, markup: str, text: str, unseen: list[str]) -> list[str]:
+    found: list[str] = []
+    if hides := sum(map(len, unseen)):
+        found.append(f"text that the page hides was left out ({hides} characters)")
+    if about.is_cut_off(markup):
+        found.append("the page seems to be cut off")
+    if about.needs_scripts(tree, text):
+        found.append("the page shows little without JavaScript")
+    return found

@@ -147,7 +147,7 @@ def test_html_becomes_the_visible_text() -> None:
 
     assert ("paragraph", "A formula $x^2$ and a bolder word.\nNext line.") in parts(document)
     assert ("code", "a\n  b") in parts(document)
-    assert ("table", "Plan | Days\nPro | 30") in parts(document)
+    assert ("table", "| Plan | Days |\n| --- | --- |\n| Pro | 30 |") in parts(document)
     for unseen in ("var hidden", "secret orders", "enable scripts", "p {}"):
         assert unseen not in document.text
     assert any("hides" in warning for warning in document.warnings)
