@@ -23,7 +23,7 @@ from adapters.documents.pdf.characters import sound
 from adapters.documents.pdf.lines import PLAIN, Line, Run, Style, angle_of, make_lines, style_of
 
 # The operators that can add text. pypdf passes over content without them only when nobody watches.
-_TEXT_OPERATOR = re.compile(rb"T[jJ]|Do|['\"]")
+_TEXT_OPERATORS = (b"Tj", b"TJ", b"Do", b"'", b'"')
 _FIXED_PITCH = 1
 _DRAWN = re.compile(rb"/([^\s/<>\[\](){}%]+)\s+Do\b")
 _ENDLESS = 1_000_000_000
@@ -62,7 +62,7 @@ class FirstReader:
         content = contents.get_data()
         if len(content) > MAX_PAGE_BYTES:
             raise PageTooLarge(f"more than {MAX_PAGE_BYTES:,} bytes of drawing")
-        if _TEXT_OPERATOR.search(content) is None:
+        if not _may_hold_text(content):
             return
         resources = _dictionary(page.get("/Resources"))
         size = self._leave_out_figures(content, resources, ())
@@ -122,7 +122,7 @@ class FirstReader:
         if known is None:
             data = form.get_data()
             size = 0
-            if _TEXT_OPERATOR.search(data) is not None:
+            if _may_hold_text(data):
                 resources = _dictionary(form.get("/Resources"))
                 size = self._leave_out_figures(data, resources, (*above, id(form)))
             known = form, size
@@ -219,6 +219,10 @@ def _style_of_font(font: DictionaryObject) -> Style:
         fixed_pitch=isinstance(flags, int) and bool(flags & _FIXED_PITCH),
         weight=float(weight) if isinstance(weight, int | float) else 0,
     )
+
+
+def _may_hold_text(content: bytes) -> bool:
+    return any(operator in content for operator in _TEXT_OPERATORS)
 
 
 def _length(shown: object) -> int:

@@ -27,6 +27,9 @@ _LEADER = re.compile(r"(?:\.\s?){5,}\s*(?:\d{1,4}|[ivxlc]{1,6})$")
 _CODE = re.compile(r"[(){};=<>\[\]]")
 _MAX_HEADING = 160
 _MAX_COMMAS = 2
+_MIN_LETTERS = 2
+_NOTE_MARKS = "*∗†‡§¶"
+_LONG_HEADING = 80
 _MAX_BOLD_LINES = 3
 _TAIL = 120
 
@@ -117,10 +120,12 @@ def looks_like_heading(line: Line, usual: Measure) -> bool:
         return False
     if line.cells > 1 and not _LABEL.match(text):
         return False
-    if _CAPTION.match(text) or "@" in text or text.count(",") > _MAX_COMMAS:
+    if text[-1] in _NOTE_MARKS or "@" in text or text.count(",") > _MAX_COMMAS:
         return False  # names of authors are often bold
+    if _CAPTION.match(text) or line.letters < _MIN_LETTERS:
+        return False
     if line.size >= 1.15 * usual.body:
-        return line.math < 0.5 and line.letters > 1
+        return line.math < 0.5
     if not line.bold or line.size < 0.95 * usual.body or text[0].islower():
         return False
     return len(text) <= 120 and (text[-1] not in ".,;" or _DEPTH.match(text) is not None)
@@ -226,6 +231,9 @@ def _is_code(lines: Sequence[Line]) -> bool:
 
 
 def _is_short(lines: Sequence[Line], usual: Measure) -> bool:
+    """Tell whether lines as large or bold as headings are few enough to be one, and no sentence."""
+    if lines[-1].text[-1] == "." and sum(len(line.text) for line in lines) > _LONG_HEADING:
+        return False
     most = 6 if lines[0].size >= 1.15 * usual.body else _MAX_BOLD_LINES
     return len(lines) <= most
 
