@@ -12,13 +12,13 @@ import tantivy
 
 from state.values.evidence import Passage
 
-TOKENS_VERSION = "1"
+TOKENS_VERSION = "2"
 """Part of every index's key: an index made with other terms is never searched."""
 
 _K1 = 1.2
-_B = 0.75
+_B = 0.4
 _CONTEXT_WEIGHT = 0.5  # a term in the heading or title counts half of one in the text
-_PARTED = 0.5  # what a passage loses that has hardly any of the query
+_PARTED = 0.7  # what a passage loses that has hardly any of the query
 _MAX_TERM_BYTES = 80
 
 # Scripts written without spaces, or (Hangul) with particles stuck to the words.
@@ -41,6 +41,24 @@ _STOP_WORDS = (
     "was we were what when where whether which while who whom whose why will with would you your "
     "yours yourself yourselves"
 )
+
+
+# British spellings that the stemmer leaves apart from the American ones.
+_SPELLINGS = {
+    british + ending: american + ending
+    for pair in (
+        "licence license", "defence defense", "offence offense", "colour color",
+        "behaviour behavior", "favour favor", "favourite favorite", "neighbour neighbor",
+        "harbour harbor", "honour honor", "labour labor", "centre center", "theatre theater",
+        "metre meter", "kilometre kilometer", "litre liter", "fibre fiber", "catalogue catalog",
+        "dialogue dialog", "programme program", "grey gray", "tyre tire", "organise organize",
+        "organisation organization", "recognise recognize", "authorise authorize",
+        "optimise optimize", "optimisation optimization", "normalise normalize", "analyse analyze",
+        "customise customize", "initialise initialize", "serialise serialize",
+    )
+    for british, american in [pair.split()]
+    for ending in ("", "s", "d")
+}  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -73,7 +91,7 @@ def tokens(text: str) -> list[str]:
                 words += (first, first + second)
             words.append(run[-1])
         else:
-            words.append(match[0])
+            words.append(_SPELLINGS.get(match[0], match[0]))
     if not words:
         return []
     line = " ".join(words)

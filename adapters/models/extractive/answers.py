@@ -112,6 +112,7 @@ def _asking() -> dict[Expected, re.Pattern[str]]:
     }
 
 
+_ASPECT = re.compile(r": (?:the )?([^:()]+) \(compared with: ", re.IGNORECASE)
 _ANCHORED = re.compile(
     r"(?:and|so|but|then|exactly|in|at|by|for|on|to|from|since|until)\b\s*", re.IGNORECASE
 )
@@ -183,13 +184,15 @@ _SITE = re.compile(
 _SITE_WORD = re.compile(
     r"\b(?:north|south|east|west|floor|room|building|street|road|island|harbou?r|bay|directory|folder|"
     r"file|cellar|tower|valley|village|city|town|district|county|province|region|coast)\b"
-    r"|[/~]\w+/|位于|在",
+    r"|[/~]\w+/|\w://\w|位于|在",
     re.IGNORECASE,
 )
 
 
 def expected_answer(question: str) -> Expected:
     """Return what `question` asks for, judged by its question words."""
+    if aspect := _ASPECT.search(question):
+        return expected_answer(f"What is the {aspect[1]}?")
     best: tuple[int, Expected] | None = None
     for kind, pattern in _asking().items():
         match = pattern.search(question)

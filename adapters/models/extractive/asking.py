@@ -20,6 +20,7 @@ _SUPPORT = frozenset("do does did can could should must may will would".split())
 _DOERS = ["who"], ["wer"], ["quien"], ["qui"]
 _TAIL = re.compile(r"(?:[a-z]+ly|[a-z]{3,}ed|[a-z]{3,}ing|ge[a-zäöü]+t|veröffentlicht)\Z")
 _ABOUT = re.compile(r"\(about: ([^)]*)\)\Z")
+_COMPARED = re.compile(r"([^:()]+?)(?::[^()]*)? \(compared with: ")
 _WAY = re.compile(
     r"^\W*(?:how (?:can|do|does|should|could|would|must|may) "
     r"(?:i|you|we|one|somebody|people|a user|users)"
@@ -35,7 +36,8 @@ _WHAT_IS = re.compile(
     re.IGNORECASE,
 )
 _WHAT_DOES = re.compile(
-    r"^\W*what\s+(?:does|do|did|can)\s.*\b(?:do|provide|offer|mean|stand for|contain)\b\s*[?]?"
+    r"^\W*what\s+(?:does|do|did|can)\s.*\b(?:do|provide|offer|mean|stand for|contain|implement)\b"
+    r"\s*[?]?"
     r"|^\W*what\s+(?:does|do)\s.*\bdo\b|^\W*was (?:macht|bietet|bedeutet|tut)\b"
     r"|^\W*que (?:fait|signifie)\b|^\W*qué (?:hace|significa)\b",
     re.IGNORECASE,
@@ -78,6 +80,8 @@ def topic_phrase(question: str) -> str:
         return match[1].strip()
     if match := _QUOTED.search(question):
         return match[1].strip()
+    if match := _COMPARED.match(question):
+        return match[1].strip()
     end = _LIMIT.search(question)
     clause = question[: end.start()] if end else question
     found = list(_WORD.finditer(clause))
@@ -86,9 +90,23 @@ def topic_phrase(question: str) -> str:
     if at is None:
         return ""
     first, last = _noun_phrase(words, at, drops_verb=is_verb_after)
+    if is_verb_after:
+        last = _end_of_name(words, first, last)
     if last - first == 1 and not _is_noun(words[first]):
         return ""
     return clause[found[first].start() : found[last - 1].end()] if first < last else ""
+
+
+def _end_of_name(words: list[str], first: int, last: int) -> int:
+    """Return where a name ends that opens the phrase: its verb and object are no part of it."""
+    at = first
+    while at < last and (_is_named(words[at]) or (at > first and fold(words[at]) in CLASS_NOUNS)):
+        at += 1
+    return at if at > first else last
+
+
+def _is_named(word: str) -> bool:
+    return any(char.isupper() or char.isdigit() or char in "._" for char in word)
 
 
 def _is_noun(word: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from adapters.models.extractive.asking import topic_phrase
+from adapters.models.extractive.lexicon import UNSPACED_WORDS
 from adapters.models.extractive.terms import content, question_terms
 from state.values.plan import MAX_SUBQUESTIONS, Plan, Subquestion
 
@@ -71,6 +72,9 @@ _PRONOUN = re.compile(
 )  # fmt: skip
 _CLAUSE_SUBJECT = re.compile(r"\bthat\s+(?:is|are|was|were)\b", re.IGNORECASE)
 _COMPARE = (
+    re.compile(r"(?:compare|contrast)\s+(?P<what>.+?)\s+(?:of|for|between|in|that|which)\s+(?P<a>.+?)"
+               r"\s+(?:and|with|to|against)\s+(?P<b>[^\s]+)(?P<verb>\s+[a-z]+)?[?.]?\Z",
+               re.IGNORECASE),
     re.compile(r"(?:compare|contrast)\s+(?P<a>.+?)\s+(?:and|with|to|against)\s+(?P<b>.+?)"
                r"(?P<rest>\s+(?:in terms of|with respect to|regarding|by|on|"
                r"for)\s.+)?[?.]?\Z", re.IGNORECASE),
@@ -162,7 +166,8 @@ def _yes_no(clause: str) -> list[str]:
 
 def _sides(match: re.Match[str]) -> list[str]:
     groups = match.groupdict()
-    rest = (groups.get("rest") or "").strip(" :,?.")
+    rest = (groups.get("rest") or groups.get("what") or "").strip(" :,?.")
+    rest = f"{rest}{groups.get('verb') or ''}".strip(" ?.")
     sides = groups["a"].strip(), groups["b"].strip()
     return [
         f"{one}: {rest} (compared with: {other})" if rest else f"{one} (compared with: {other})"
@@ -241,7 +246,8 @@ def _fold_surplus(parts: list[Part]) -> tuple[Part, ...]:
 def make_query(text: str, shared: Iterable[str] = ()) -> str:
     """Return the content words of `text`, then of `shared`, as a query of at most 100 characters.
 
-    Where they do not fit, weak words go first and names last.
+    Where they do not fit, weak words go first and names last. Common words of scripts without
+    spaces come with what they are in English, in which most sources are written.
     """
     terms = list(question_terms(text))
     known = {term.stem for term in terms}
@@ -252,6 +258,8 @@ def make_query(text: str, shared: Iterable[str] = ()) -> str:
     numbered = list(enumerate([*terms, *dict.fromkeys(extra)]))
     for place, term in sorted(numbered, key=lambda item: (-item[1].weight, item[0])):
         surface = re.sub(r"['’]s\Z", "", term.surface)
+        if english := UNSPACED_WORDS.get(surface):
+            surface = f"{surface} {english}"
         if size + 1 + len(surface) <= MAX_QUERY:
             chosen[place] = surface
             size += 1 + len(surface)

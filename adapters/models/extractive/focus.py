@@ -128,11 +128,17 @@ def focus_on(need: Need, sources: Sources) -> Focus:
     asked = [term for term in relation if fold(term.surface) not in CLASS_NOUNS]
     manner = manner_of(need.subquestion.question)
     if manner is Manner.DEFINE:
-        context = _context(need.question)
-        asked = [term for term in asked if term.stem not in context]
+        told = _context(need.question)
+        asked = [t for t in asked if t.stem not in told and not _describes(t, need.question)]
         if asked or subject is None:
             manner = Manner.OTHER
     return Focus(need, subject, tuple(asked) if subject else relation, manner)
+
+
+def _describes(term: Term, question: str) -> bool:
+    """Tell whether the term only says what sort of thing is named: "the Python package h2"."""
+    nouns = "|".join(sorted(CLASS_NOUNS))
+    return re.search(rf"\b{re.escape(term.surface)}\s+(?:{nouns})\s+\w", question) is not None
 
 
 def _context(question: str) -> frozenset[str]:

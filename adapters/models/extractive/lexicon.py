@@ -106,7 +106,7 @@ old age
 fast speed quick
 far distance
 large big size
-require need necessary mandatory
+require need necessary mandatory benötigen braucht
 establish founded found create
 error fault failure fail
 population inhabitant resident
@@ -114,7 +114,7 @@ vehicle car automobile
 doctor physician
 film movie
 company firm
-write author
+write author autor auteur verfasser
 show display
 change modify alter
 salary wage
@@ -124,7 +124,7 @@ daily day
 weekly week
 located location situated
 open opening opened
-licence license
+licence license lizenz licencia licenza
 centre center
 programme program
 catalogue catalog
@@ -132,6 +132,38 @@ organise organize
 recognise recognize
 """.strip().splitlines()
 )
+
+# What words of scripts without spaces say in English: they are met by either.
+UNSPACED_WORDS = {
+    word: english
+    for english, words in {
+        "license": "许可证 许可协议 授权协议 ライセンス",
+        "version": "版本 バージョン",
+        "author": "作者 著者 作者名",
+        "maintainer": "维护者 メンテナー",
+        "install": "安装 インストール",
+        "require": "需要 要求 依赖 必要",
+        "support": "支持 サポート 対応",
+        "default": "默认 缺省 デフォルト",
+        "price": "价格 费用 料金 価格",
+        "use": "使用 采用 利用",
+        "open": "开放 开门 开馆",
+        "population": "人口",
+        "height": "高度 高さ",
+        "length": "长度 長さ",
+        "weight": "重量 重さ",
+        "speed": "速度",
+        "temperature": "温度 気温",
+        "build": "建造 建成 修建 建設",
+        "founded": "成立 创立 创建 設立",
+        "director": "主任 馆长 馆長 所長 院长",
+        "documentation": "文档 文檔 ドキュメント",
+        "command": "命令 コマンド",
+        "member": "成员 会員",
+        "number": "数量",
+    }.items()
+    for word in words.split()
+}
 
 NEGATIONS = _words(
     "not no never cannot without neither nor none nobody nothing isn't aren't wasn't weren't don't "

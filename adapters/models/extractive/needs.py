@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from adapters.models.extractive.answers import Expected, expected_answer
+from adapters.models.extractive.asking import Manner, manner_of
 from adapters.models.extractive.decompose import is_question, own_and_compared
 from adapters.models.extractive.lexicon import CLASS_NOUNS
 from adapters.models.extractive.terms import Term, question_terms, stem
@@ -16,7 +17,7 @@ _TYPE_WORDS = {
     "width weight speed height",
     Expected.DATE: "year date day month",
     Expected.TIME: "time",
-    Expected.PLACE: "city country town place",
+    Expected.PLACE: "city country town place found located",
     Expected.REASON: "reason cause",
     Expected.PERSON: "person name",
     Expected.VERSION: "version",
@@ -25,6 +26,14 @@ _TYPE_WORDS = {
 # Verbs that come with a licence and need not stand in the answer.
 _LICENCE = stem("license")
 _WITH_LICENCE = frozenset(map(stem, "release distribute publish available come ship offer".split()))
+# Verbs that ask for a definition, and say nothing else.
+_TELLING = frozenset(
+    map(
+        stem,
+        "do provide offer contain implement mean macht bietet bedeutet tut fait signifie hace "
+        "significa".split(),
+    )
+)
 _CLASSES = frozenset(map(stem, CLASS_NOUNS))
 _TYPE_STEMS = {kind: frozenset(map(stem, words.split())) for kind, words in _TYPE_WORDS.items()}
 
@@ -56,6 +65,8 @@ def need_of(subquestion: Subquestion) -> Need:
     expected = expected_answer(subquestion.question)
     implied = _TYPE_STEMS[expected] | _CLASSES
     terms = question_terms(own) or question_terms(subquestion.query)
+    if manner_of(subquestion.question) is Manner.DEFINE:
+        implied |= _TELLING
     if any(term.stem == _LICENCE for term in terms):
         implied |= _WITH_LICENCE
     carrying = tuple(term for term in terms if term.weight >= 1 and term.stem not in implied)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
-from adapters.models.extractive.sentences import Span, split
+from adapters.models.extractive.sentences import Span, is_item, split
 from adapters.models.extractive.tables import with_header
 from adapters.models.extractive.terms import Token, content, stems
 from adapters.models.extractive.values import Value, find_values
@@ -18,6 +18,7 @@ from state.values.evidence import Passage
 _NEAR_COPY = 0.8
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _WIDENED = 480
+_WHOLE_LIST = 700  # up to how long a list that a sentence leads into is one quote
 _PRONOUN = re.compile(r"\s*(?:Its?|They|Their|He|She|His|Her|Il|Elle|Sie|Er|Es|Ihre?|Seine?)\b")
 _OPENING = re.compile(
     r"\W*(?:The\s+|An?\s+|Our\s+)?"
@@ -83,7 +84,10 @@ def candidates(passages: Sequence[Passage]) -> list[Candidate]:
         opening = opened.get((passage.source_id, passage.start), "")
         around |= stems(opening)
         doubtful = ordering_paragraphs(passage.text)
-        for span in split(passage.text):
+        spans = split(passage.text)
+        if lead and len(spans) > 1 and len(passage.text) <= _WHOLE_LIST:
+            spans.append(Span(0, len(passage.text.rstrip())))
+        for span in spans:
             near = around | stems(span.context) if span.context else around
             ordering = any(start < span.end and span.start < end for start, end in doubtful)
             made = _candidate(passage, span, near, far, _within(own, span), is_ordering=ordering)
@@ -98,9 +102,13 @@ def _lead_ins(passages: Sequence[Passage]) -> dict[tuple[str, int], frozenset[st
     ordered = sorted(passages, key=lambda passage: (passage.source_id, passage.start))
     for before, after in pairwise(ordered):
         follows = before.source_id == after.source_id and after.paragraph - before.paragraph == 1
+        place = after.source_id, after.start
         if follows and (spans := split(before.text)) and before.text.rstrip().endswith((":", "：")):
             last = spans[-1]
-            found[after.source_id, after.start] = stems(before.text[last.start : last.end])
+            found[place] = stems(before.text[last.start : last.end])
+        elif follows and is_item(before.text) and is_item(after.text):
+            led = found.get((before.source_id, before.start))
+            found.update({place: led} if led else {})
     return found
 
 
@@ -123,9 +131,11 @@ def _openings(passages: Sequence[Passage]) -> dict[tuple[str, int], str]:
         if names and first.start == 0 and not (after.title or after.heading or first.heading):
             found[place] = names
         follows = after.paragraph - before.paragraph == 1 and after.heading == before.heading
-        if follows and _PRONOUN.match(after.text):
+        led = before.text.rstrip().endswith((":", "：")) or is_item(before.text)
+        if follows and (_PRONOUN.match(after.text) or (led and is_item(after.text))):
             carried = found.get((before.source_id, before.start), "")
-            found[place] = _opening_names(before.text) or carried
+            own = "" if is_item(before.text) else _opening_names(before.text)
+            found[place] = own or carried
     return found
 
 

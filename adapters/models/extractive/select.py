@@ -1,16 +1,23 @@
 """Which of the weighed sentences are chosen: relevance and novelty, and how far they reach."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from adapters.models.extractive.answers import Expected
 from adapters.models.extractive.asking import Manner
 from adapters.models.extractive.focus import Focus
+from adapters.models.extractive.form import is_code
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.pool import Candidate, is_near_copy, overlaps
 from adapters.models.extractive.terms import Term
 from adapters.models.extractive.weigh import ANCHOR, STATED, Scored
 
+_THIS = re.compile(
+    r"(?:This|That|The above|The command|Dies|Das)\s+(?:\w+\s+)?(?:will|command|install|run|create|"
+    r"start|add|set|give|print|show|build|wird)", re.IGNORECASE,
+)  # fmt: skip
 RELEVANT = 0.5
 OWN = 0.25
 WHOLE = 0.75
@@ -58,18 +65,27 @@ def choose(
 
 
 def _with_lead_ins(chosen: Sequence[Scored], ranked: Sequence[Scored]) -> list[Scored]:
-    """Return `chosen`, each code followed by the sentence that leads into it."""
+    """Return `chosen`, each code followed by the sentence that leads into it.
+
+    What says what "this" does is followed by the code before it.
+    """
     found: dict[Scored, None] = {}
     for item in chosen:
         found[item] = None
-        code = item.candidate.passage
-        for other in ranked if item.candidate.lead else ():
-            before = other.candidate.passage
-            beside = before.source_id == code.source_id and before.paragraph + 1 == code.paragraph
-            if beside and other.candidate.text.endswith((":", "：")):
-                found[other] = None
-                break
+        if item.candidate.lead:
+            beside = (o for o in ranked if _stands_before(o, item))
+            wanted = (o for o in beside if o.candidate.text.endswith((":", "：")))
+        elif _THIS.match(item.candidate.text):
+            wanted = (o for o in ranked if _stands_before(o, item) and is_code(o.candidate.text))
+        else:
+            continue
+        found.update(dict.fromkeys(islice(wanted, 1)))
     return list(found)
+
+
+def _stands_before(one: Scored, other: Scored) -> bool:
+    before, after = one.candidate.passage, other.candidate.passage
+    return before.source_id == after.source_id and before.paragraph + 1 == after.paragraph
 
 
 def _is_usable(item: Scored, focus: Focus) -> bool:

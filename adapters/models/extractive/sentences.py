@@ -21,6 +21,7 @@ _ABBREVIATION = re.compile(
     r"|lt|rev|hon|gov|sen|rep|u\.s|u\.k|a\.m|p\.m)|(?<![^\W\d_])(?-i:[A-ZÀ-ÖØ-Þ]))\.\Z",
     re.IGNORECASE,
 )
+_WORD_END = re.compile(r"[^\W\d_]{4,}[\"'”’»)\]*_`]*\.\Z")
 _ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.\Z")
 _MONTH = re.compile(
     r"\s*(?:Jan|Feb|M[aä]r|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-zäé]*\b", re.IGNORECASE
@@ -97,17 +98,25 @@ def is_field(text: str) -> bool:
     return _FIELD.match(text) is not None and "\n" not in text.strip()
 
 
+def is_item(text: str) -> bool:
+    """Tell whether `text` begins as an item of a list does."""
+    return _ITEM.match(text) is not None
+
+
 def _fields(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the lines of a list of fields, each with what is indented under it; else nothing."""
+    """Return the lines of a list of fields, each with what goes on under it; else nothing.
+
+    The list may be a piece of a longer one, and begin within a field.
+    """
     found: list[tuple[int, int]] = []
+    others = 0
     for a, b in _lines(text, start, end):
         if _FIELD.match(text, a):
             found.append((a, b))
-        elif found and text[a : a + 1] in " \t" and text[a:b].strip():
-            found[-1] = found[-1][0], b
         elif text[a:b].strip():
-            return []
-    return found if len(found) >= _FEWEST_FIELDS else []
+            others += text[a] not in " \t"
+            found = [*found[:-1], (found[-1][0], b)] if found else [(a, b)]
+    return found if len(found) >= max(_FEWEST_FIELDS, 3 * others) else []
 
 
 def _split_chunk(text: str, start: int, end: int) -> Iterator[Span]:
@@ -190,8 +199,8 @@ def _goes_on(text: str, at: int, stop: int, after: int, end: int) -> bool:
         return False
     head = text[max(at, stop - 12) : stop + 1]
     rest = text[after : min(end, after + 24)].lstrip()
-    if rest and rest[0].islower():
-        return True
+    if rest and rest[0].islower():  # names such as npm begin sentences too
+        return _WORD_END.search(head) is None or _ABBREVIATION.search(head) is not None
     if _ORDINAL.search(head) and (_MONTH.match(rest) or at == stop - len(head.lstrip()) + 1):
         return True
     return bool(rest) and _ABBREVIATION.search(head) is not None

@@ -15,6 +15,7 @@ from adapters.models.extractive.lexicon import (
     STOP_WORDS,
     SYNONYMS,
     UNSPACED_STOPS,
+    UNSPACED_WORDS,
     WEAK,
 )
 
@@ -28,7 +29,8 @@ _TOKEN = re.compile(
 )
 _URL = re.compile(r"[a-z]{2,10}://[^\s)>\]]+", re.IGNORECASE)
 _UNSPACED_CHAR = re.compile(rf"[{_UNSPACED}]")
-_CUTS = re.compile("|".join([*UNSPACED_STOPS, "[\u3041-\u309f]+"]))
+_KNOWN = re.compile("|".join(sorted(UNSPACED_WORDS, key=len, reverse=True)))
+_CUTS = re.compile("|".join([*UNSPACED_WORDS, *UNSPACED_STOPS, "[\u3041-\u309f]+"]))
 _SUFFIXES = (
     "ational isation ization izations ations ation ically ities ments ment ness ings ing edly ions "
     "ion ors or ers er ies ied ive ous able ible ances ance ences ence als al ed ungen ung "
@@ -126,6 +128,9 @@ def words(text: str) -> list[Token]:
 
 def _pairs(run: str, offset: int) -> Iterable[Token]:
     start = 0
+    for match in _KNOWN.finditer(run):
+        english = UNSPACED_WORDS[match.group()]
+        yield Token(stem(english), offset + match.start(), offset + match.end())
     for cut in [*(m.span() for m in _CUTS.finditer(run)), (len(run), len(run))]:
         piece = run[start : cut[0]]
         if len(piece) == 1:

@@ -135,6 +135,11 @@ class Weigher:
                 within += term.weight
                 ranked += term.weight * rarity[term.stem] * damp
                 met.add(term.stem)
+            elif wanted & candidate.lead:
+                own += _NEAR * term.weight
+                within += term.weight
+                ranked += _NEAR * term.weight * rarity[term.stem] * damp
+                met.add(term.stem)
             elif beside and term.stem in subject:
                 within += _NEAR * term.weight
             elif wanted & candidate.near or (is_about and term.stem in subject):
