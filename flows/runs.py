@@ -99,6 +99,7 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
     search: Sequence[str] = (),
     origins: Sequence[str] = (),
     references: Sequence[str] = (),
+    model: str | None = None,
     now: datetime,
     run_id: str | None = None,
     scope: str = "standard",
@@ -109,7 +110,8 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
 
     `sources` are local files and folders, `search` names providers of the web in the order they
     are asked, `references` are addresses to read, and `origins` the hosts that may be read:
-    without any, those of the references, or every host when the web is searched.
+    without any, those of the references, or every host when the web is searched. `model` is by
+    default the one that the settings name; `extractive` is the built-in researcher.
 
     Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when the question is
     empty, a source is missing or unreadable, a provider is unknown, or a limit is outside its
@@ -133,6 +135,7 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
         search_providers=tuple(dict.fromkeys(search)),
         reference_urls=tuple(dict.fromkeys(references)),
         allowed_origins=_origins(origins, search, references),
+        model=_model(model),
         scope=scope,
         limits=limits,
         **options,
@@ -153,6 +156,13 @@ def _require_providers(names: Sequence[str]) -> None:
     settings = load_settings()
     for name in names:
         require_provider(settings, name)
+
+
+def _model(name: str | None) -> str:
+    from flows.settings import load_settings
+
+    chosen = load_settings().model if name is None else name.strip()
+    return "" if chosen == "extractive" else chosen
 
 
 def _origins(

@@ -19,6 +19,11 @@ class Settings(BaseSettings):
     `services` are origins of one's own, such as http://127.0.0.1:8888, that may be asked although
     they are private (in the variable: separated by commas). `contact` is an e-mail address that
     scholarly services are told, which some of them reward with a faster queue.
+
+    `model` is a pydantic-ai model string, or with `model_url`, the base URL of an OpenAI-compatible
+    server, the model's name there; `model_plan`, `model_assess`, `model_write` and `model_check`
+    name others for these operations, and `model_fallback` those asked where the first cannot be
+    had (separated by commas). `model_context` is the context in tokens, where it is not known.
     """
 
     model_config = SettingsConfigDict(env_prefix="ASSAY_", env_ignore_empty=True, extra="ignore")
@@ -32,6 +37,16 @@ class Settings(BaseSettings):
     searxng_url: str = ""
     mediawiki_url: str = ""
     contact: str = ""
+    model: str = ""
+    model_url: str = ""
+    model_context: int | None = Field(default=None, ge=1024)
+    model_fallback: Annotated[tuple[str, ...], NoDecode] = ()
+    model_plan: str = ""
+    model_assess: str = ""
+    model_write: str = ""
+    model_check: str = ""
+    model_calls_at_once: int = Field(default=4, ge=1, le=64)
+    model_deadline_s: float = Field(default=300.0, gt=0)
     sql_timeout_s: float = Field(default=30.0, gt=0)
     gc_grace_hours: float = Field(default=24.0, ge=0)
 
@@ -43,6 +58,11 @@ class Settings(BaseSettings):
         if isinstance(services, (list, tuple)):
             return tuple(normal_origin(str(service)) for service in services)
         return services
+
+    @field_validator("model_fallback", mode="before")
+    @classmethod
+    def _names(cls, names: object) -> object:
+        return tuple(names.replace(",", " ").split()) if isinstance(names, str) else names
 
     @property
     def cache(self) -> Path:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -127,11 +127,12 @@ def open_world(settings: Settings, request: ResearchRequest, archive: Artifacts)
     A run that asks for nothing of the web loads nothing that could open a connection.
     """
     local = local_tools(settings, request.sources) if request.sources else None
+    if local and request.model:
+        local = replace(local, researcher=make_researcher(settings, request.model))
     if not request.uses_web:
         assert local is not None  # a request names sources, or asks for the web  # noqa: S101
         return local
     from adapters.documents.routed import RoutedReader
-    from adapters.models.extractive.researcher import ExtractiveResearcher
     from flows.web import web_reader, web_searches
 
     pages = web_reader(settings, origins=request.allowed_origins, archive=archive)
@@ -143,7 +144,7 @@ def open_world(settings: Settings, request: ResearchRequest, archive: Artifacts)
         searches=(*(local.searches if local else ()), *((chain,) if chain else ())),
         reader=RoutedReader(local=local.reader if local else None, web=pages),
         converter=local.converter if local else local_converter(settings),
-        researcher=local.researcher if local else ExtractiveResearcher(),
+        researcher=local.researcher if local else make_researcher(settings, request.model),
         inventory=lambda: [*(local.inventory() if local else []), *web],
         unused=local.unused if local else None,
     )
@@ -152,7 +153,6 @@ def open_world(settings: Settings, request: ResearchRequest, archive: Artifacts)
 def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
     """Return what a run over local `sources` uses: no network, no key, no model."""
     from adapters.documents.local_reader import LocalReader
-    from adapters.models.extractive.researcher import ExtractiveResearcher
     from adapters.search.local import LocalFolder
 
     converter = local_converter(settings)
@@ -163,10 +163,21 @@ def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
         searches=((search,),),
         reader=reader,
         converter=converter,
-        researcher=ExtractiveResearcher(),
+        researcher=make_researcher(settings, ""),
         inventory=reader.inventory,
         unused=search.unused,
     )
+
+
+def make_researcher(settings: Settings, model: str) -> Researcher:
+    """Return the researcher that asks `model`, or without one the built-in researcher."""
+    if not model:
+        from adapters.models.extractive.researcher import ExtractiveResearcher
+
+        return ExtractiveResearcher()
+    from flows.models import language_researcher
+
+    return language_researcher(settings, model)
 
 
 def local_converter(settings: Settings) -> Converter:

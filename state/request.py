@@ -84,7 +84,8 @@ class Budgets(_Value):
     max_cost_micro_usd: Annotated[StrictInt, Field(ge=1)] | None = None
 
 
-_WEB = ("allowed_origins", "reference_urls", "search_providers")  # left out while they are empty
+# Left out while they are empty, so that a request has the hash it had before there were any.
+_LATER = ("allowed_origins", "reference_urls", "search_providers", "model")
 
 
 def one_line(text: str) -> str:
@@ -97,7 +98,8 @@ class ResearchRequest(_Value):
 
     `allowed_origins` are the hosts of the web that may be read: none, up to twelve, or any.
     `search_providers` are asked in their order, the next when one fails or finds nothing;
-    `reference_urls` are read in the first round.
+    `reference_urls` are read in the first round. `model` names the language model that judges and
+    writes; without one, the built-in researcher does.
     """
 
     id: str
@@ -113,6 +115,7 @@ class ResearchRequest(_Value):
     allowed_origins: Literal["any"] | Annotated[tuple[str, ...], Field(max_length=12)] = ()
     reference_urls: Annotated[tuple[Url, ...], Field(max_length=3)] = ()
     search_providers: Annotated[tuple[Provider, ...], Field(max_length=10)] = ()
+    model: Annotated[str, Field(max_length=200, pattern=r"^[^\s\x00-\x1f]*$")] = ""
     cross_check: bool = False
     allow_partial: bool = True
     plan_review: bool = False
@@ -142,7 +145,7 @@ class ResearchRequest(_Value):
             raise ValueError("a run id may not look like a secret; choose another")
         return run_id
 
-    @field_validator("tenant", "principal")
+    @field_validator("tenant", "principal", "model")
     @classmethod
     def _no_secret(cls, name: str) -> str:
         if has_secret(name):
@@ -191,7 +194,7 @@ class ResearchRequest(_Value):
     def fingerprint(self) -> str:
         """Return the hash of everything asked; a changed request needs a new id."""
         fields = self.model_dump(mode="json")
-        for name in _WEB:  # so that a request without them is what it was before there were any
+        for name in _LATER:
             if not fields[name]:
                 del fields[name]
         budgets = fields["budgets"]

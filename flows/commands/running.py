@@ -67,6 +67,10 @@ def research(  # noqa: PLR0913 - every option is a parameter
         list[str] | None,
         typer.Option("--origin", metavar="HOST", help="Read the web only there; repeatable."),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="The language model, or 'extractive'."),
+    ] = None,
     profile: Annotated[Profile, typer.Option(help="The sections of the report.")] = "question",
     scope: Annotated[Scope, typer.Option(help="How far to go.")] = "standard",
     review: Annotated[
@@ -124,6 +128,7 @@ def research(  # noqa: PLR0913 - every option is a parameter
         search=search or [],
         origins=origin or [],
         references=reference or [],
+        model=model,
         now=datetime.now(UTC),
         run_id=run_id,
         scope=scope,
