@@ -74,7 +74,7 @@ def serve(*, context: int = 8192) -> Iterator[str]:
             line = process.stdout.readline().strip()
             too_late.cancel()
             if not line:
-                raise Absent(f"the model's server did not start within {START_S:.0f} s")
+                raise RuntimeError("the model's server did not start; run this file to see why")
             yield line
         finally:
             too_late.cancel()

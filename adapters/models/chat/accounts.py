@@ -41,6 +41,14 @@ class Account:
     is_estimated: bool
 
 
+def overflow(request: ChatRequest, context_tokens: int) -> str:
+    """Say by how much the prompt is surely too long for the context, or ''."""
+    least = int(_CERTAIN * _least_input(request))
+    if least <= context_tokens:
+        return ""
+    return f"the prompt has at least {least} tokens, and the model's context {context_tokens}"
+
+
 def estimated(request: ChatRequest, heard: Heard) -> Account:
     """Return by our own count what a call took of which the provider told nothing."""
     return Account(Counts(estimate_request(request), estimate(heard.output)), is_estimated=True)

@@ -36,6 +36,7 @@ from state.values.redaction import REDACTED, redact, redact_value
 
 _SHOWN_CHARACTERS = 300
 _SHORTEST_SECRET = 8
+_FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
 _TRY_AGAIN = frozenset({408, 409, 425, 429})
 # As servers word it whose errors have no code of their own for this.
 _TOO_LONG = re.compile(
@@ -64,9 +65,11 @@ def explain(error: Exception, *, name: str, secret: str = "") -> Failure:
         case ModelContextWindowExceededError():
             return _too_long(name)
         case ModelRequestRejectedError():
-            said = _said(error, secret)
+            if error.provider_error_code in _FILTER_CODES:
+                return _filtered(name)
             if _TOO_LONG.search(_words(error)):
                 return _too_long(name)
+            said = _said(error, secret)
             return Failure(REQUEST, f"{name}: the provider refused the request{said}", is_form=True)
         case ModelConnectionError():
             return Failure(UNAVAILABLE, f"{name}: cannot be reached, or hung up", is_transient=True)
@@ -81,7 +84,7 @@ def explain(error: Exception, *, name: str, secret: str = "") -> Failure:
         case ModelAPIError():
             return _no_json(name, is_stream=False)
         case ContentFilterError():
-            return Failure(FILTERED, f"{name}: the provider's filter stopped the answer")
+            return _filtered(name)
         case UnexpectedModelBehavior():
             return _no_json(name, is_stream="Streamed response ended" in error.message)
         case IndexError():
@@ -108,6 +111,10 @@ def _busy(error: ModelAPIError, name: str) -> Failure:
         is_busy=limited,
         gives_up=hint is False,
     )
+
+
+def _filtered(name: str) -> Failure:
+    return Failure(FILTERED, f"{name}: the provider's filter stopped the request")
 
 
 def _too_long(name: str) -> Failure:

@@ -1,7 +1,7 @@
 """The `ChatModel` port: messages in, one text out, and what that took."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from state.values.money import Usage
@@ -33,6 +33,16 @@ class ChatRequest:
     temperature: float = 0.0
     seed: int | None = None
     prompt: str = ""
+
+    def saying_more(self, text: str) -> "ChatRequest":
+        """Return it with `text` as the end of what the user says last.
+
+        Some chat templates refuse two messages of the user in a row.
+        """
+        *before, last = self.messages
+        if last.role != "user":
+            return replace(self, messages=(*self.messages, Message("user", text)))
+        return replace(self, messages=(*before, Message("user", f"{last.text}\n\n{text}")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from adapters.models.chat.accounts import Account, Price, estimated, settle, truncation
+from adapters.models.chat.accounts import Account, Price, estimated, overflow, settle, truncation
 from adapters.models.chat.errors import (
+    CONTEXT,
     FILTERED,
     LOOP,
     OUTPUT,
@@ -22,7 +23,7 @@ from adapters.models.chat.errors import (
 from adapters.models.chat.heard import Counts, Failure, Heard
 from adapters.models.chat.lenient import without_thoughts
 from adapters.models.chat.limiter import Limiter
-from adapters.models.chat.port import ChatAnswer, ChatRequest, Message
+from adapters.models.chat.port import ChatAnswer, ChatRequest
 from adapters.models.chat.prompts import load
 from adapters.models.chat.tokens import estimate_request
 from state.values.ids import canonical_json
@@ -98,8 +99,17 @@ class ProviderModel:
 
     @property
     def context_tokens(self) -> int:
-        """Return the context that was set, else what is known of the name, else 8,192."""
+        """Return the context that was set or found, else what is known of the name, else 8,192."""
         return self._context_tokens or self._wire.context_tokens or DEFAULT_CONTEXT
+
+    async def find_context(self) -> int:
+        """Ask a server of one's own for its context, unless one was set, and return it.
+
+        To be called before prompts are packed; a server that does not say is taken for small.
+        """
+        if self._context_tokens is None:
+            self._context_tokens = await self._wire.find_context()
+        return self.context_tokens
 
     @property
     def is_priced(self) -> bool:
@@ -108,14 +118,16 @@ class ProviderModel:
 
     def price(self, request: ChatRequest) -> Usage:
         """Return the estimated prompt and the whole output limit, and what they cost."""
-        worded = _worded(request, replace(self._way, by_schema=False))
+        worded = self._worded(request, self._way)
         return self._charge(Counts(estimate_request(worded), request.max_output_tokens))
 
     async def complete(self, request: ChatRequest) -> ChatAnswer:
         """Return the answer; asks again, at most twice, only while nothing has been answered."""
+        if too_long := overflow(request, self.context_tokens):
+            raise ModelRejected(f"{self._name}: {too_long}", code=CONTEXT)
         way, left_s, attempt = self._way, self._patience.deadline_s, 0
         while True:
-            worded = _worded(request, way)
+            worded = self._worded(request, way)
             heard = Heard(request.max_output_tokens)
             async with self._limiter.turn(self._wire.provider):
                 started = anyio.current_time()
@@ -157,6 +169,17 @@ class ProviderModel:
     def _way(self) -> _Way:
         return self._known_way or _Way(self._streamed, self._wire.takes_schema)
 
+    def _worded(self, request: ChatRequest, way: _Way) -> ChatRequest:
+        """Return `request` with its schema in words, unless the provider surely shows it itself.
+
+        A server of one's own binds the answer to it at best: a small model that knows it as well
+        fills it in better, and one whose server ignores schemas knows it at all.
+        """
+        if request.schema is None or (way.by_schema and self._wire.is_hosted):
+            return request
+        words = load("answer-in-json").render(schema=canonical_json(request.schema))
+        return replace(request.saying_more(words), schema=request.schema if way.by_schema else None)
+
     async def _wait(
         self, failure: Failure, request: ChatRequest, heard: Heard, *, attempt: int, left_s: float
     ) -> float:
@@ -164,7 +187,7 @@ class ProviderModel:
         backoff_s = self._patience.backoff_s * 2 ** (attempt - 1) * (0.5 + self._patience.dice())
         wait_s = backoff_s if failure.wait_s is None else failure.wait_s
         if failure.is_busy:
-            self._limiter.back_off(self._wire.provider, wait_s)
+            self._limiter.back_off(self._wire.provider, min(wait_s, LONGEST_WAIT_S))
         if failure.is_transient and wait_s > min(LONGEST_WAIT_S, left_s) and failure.wait_s:
             message = f"{failure.message}; it wants to be left alone for {wait_s:.0f} s"
             failure = replace(failure, message=message, is_transient=False)
@@ -230,14 +253,6 @@ class ProviderModel:
             output_tokens=counts.output_tokens,
             cost_micro_usd=cost or 0,
         )
-
-
-def _worded(request: ChatRequest, way: _Way) -> ChatRequest:
-    """Return `request`, with its schema in words when it cannot be bound to it."""
-    if request.schema is None or way.by_schema:
-        return request
-    prompt = load("answer-in-json").render(schema=canonical_json(request.schema))
-    return replace(request, messages=(*request.messages, Message("user", prompt)), schema=None)
 
 
 def _other_way(way: _Way, failure: Failure, request: ChatRequest) -> _Way | None:

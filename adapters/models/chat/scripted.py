@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from adapters.models.chat.errors import LOOP, OUTPUT, ModelRejected
+from adapters.models.chat.accounts import overflow
+from adapters.models.chat.errors import CONTEXT, LOOP, OUTPUT, ModelRejected
 from adapters.models.chat.port import ChatAnswer, ChatRequest
 from adapters.models.chat.repetition import is_looping
 from adapters.models.chat.tokens import estimate, estimate_request
@@ -51,6 +52,8 @@ class ScriptedModel:
 
     async def complete(self, request: ChatRequest) -> ChatAnswer:
         """Remember `request`; give the next answer of the script."""
+        if too_long := overflow(request, self.context_tokens):
+            raise ModelRejected(f"{self.name}: {too_long}", code=CONTEXT)
         self.requests.append(request)
         await anyio.sleep(self.latency_s)
         match self._next(request):

@@ -134,7 +134,7 @@ def _repair(request: ChatRequest, answer: str, problem: str) -> ChatRequest:
     mend = load("repair-json").render(problems=problem, schema=canonical_json(schema))
     shown = cut_to(answer.strip(), _SHOWN_ANSWER_TOKENS)
     said = (Message("assistant", shown),) if shown else ()
-    return replace(request, messages=(*request.messages, *said, Message("user", mend)))
+    return replace(request, messages=(*request.messages, *said)).saying_more(mend)
 
 
 def _has_room(model: ChatModel, request: ChatRequest) -> bool:

@@ -4,9 +4,11 @@ It takes seconds to import, so `provider` does that on use.
 """
 
 import warnings
+from collections.abc import Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+import anyio
 from openai import DefaultAsyncHttpxClient
 from pydantic_ai import UsageExtractionFailedWarning
 from pydantic_ai.direct import model_request, model_request_stream
@@ -42,6 +44,7 @@ _OPENAI_PREFIXES = ("openai:", "openai-chat:")
 # Usage that makes no sense is replaced and marked by `accounts`; nobody else has to hear of it.
 warnings.filterwarnings("ignore", category=UsageExtractionFailedWarning)
 
+_LOOK_S = 5.0
 _FINISHES: dict[str | None, Finish] = {
     "stop": "stop",
     "length": "length",
@@ -98,6 +101,19 @@ class Wire:
         except Exception as error:  # noqa: BLE001 - SDKs raise what they like, and it may hold the key
             return explain(error, name=self._model.model_name, secret=self._secret)
         return None
+
+    async def find_context(self) -> int | None:
+        """Return the context that a server of one's own tells in its list of models, if it does."""
+        if self.is_hosted or not isinstance(self._model, OpenAIChatModel):
+            return None
+        try:
+            with anyio.fail_after(_LOOK_S):
+                client = self._model.client.with_options(max_retries=0)
+                listed = [model async for model in client.models.list()]
+        except Exception:  # noqa: BLE001 - a courtesy of some servers, and no call fails for it
+            return None
+        named = [each for each in listed if each.id == self._model.model_name] or listed[:1]
+        return _told_context(named[0].model_extra or {}) if named else None
 
     def cost_micro_usd(self, counts: Counts) -> int | None:
         """Return the price of `counts` in millionths of a dollar, or None when it is not known."""
@@ -216,6 +232,16 @@ def is_private(url: str) -> bool:
         return not ip_address(host).is_global
     except ValueError:
         return bool(host) and ("." not in host or host.endswith((".local", ".internal", ".lan")))
+
+
+def _told_context(model: Mapping[str, object]) -> int | None:
+    """Read it as llama.cpp, vLLM and others spell it."""
+    meta = model.get("meta")
+    told = [
+        meta.get("n_ctx") if isinstance(meta, Mapping) else None,
+        *(model.get(name) for name in ("max_model_len", "context_length", "context_window")),
+    ]
+    return next((each for each in told if isinstance(each, int) and each > 0), None)
 
 
 def _messages(request: ChatRequest) -> list[ModelMessage]:

@@ -90,6 +90,7 @@ class OpenAiServer:
     keys: list[str] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
     base_url: str = ""
+    models: dict[str, Any] | None = None
     pieces_sent: int = 0
     at_once: int = 0
     most_at_once: int = 0
@@ -133,6 +134,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_request(self, code: object = "-", size: object = "-") -> None:
         pass
+
+    def do_GET(self) -> None:
+        if self.told.models is None:
+            self._send(404, b"{}")
+        else:
+            self._send(200, json.dumps({"object": "list", "data": [self.told.models]}).encode())
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))

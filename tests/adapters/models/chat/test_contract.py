@@ -94,6 +94,17 @@ async def test_it_has_a_name_and_a_context(making: Making) -> None:
         assert model.context_tokens == 9000
 
 
+async def test_a_prompt_that_is_surely_too_long_is_not_sent(making: Making) -> None:
+    request = ChatRequest((Message("user", "word " * 12_000),), 100)
+
+    async with making(Text(None)) as model:
+        with anyio.fail_after(10), pytest.raises(ModelRejected) as caught:
+            await model.complete(request)
+
+    assert caught.value.code == "MODEL_CONTEXT"
+    assert caught.value.usage.input_tokens == 0
+
+
 @pytest.mark.parametrize(
     ("said", "code"),
     [(Text(" \n"), "MODEL_OUTPUT"), (Text("End of Document. ", times=1500), "MODEL_LOOP")],

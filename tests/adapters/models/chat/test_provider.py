@@ -1,14 +1,19 @@
 """The real implementation against an OpenAI-compatible server on loopback, in all its moods."""
 
 import logging
+import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import anyio
 import pytest
 
 from adapters.models.chat.accounts import Price
 from adapters.models.chat.errors import ModelRejected, ModelUnavailable
+from adapters.models.chat.limiter import Limiter
 from adapters.models.chat.port import ChatAnswer, ChatRequest, Message
 from adapters.models.chat.provider import Patience, ProviderModel
 from tests.adapters.models.chat.openai_server import (
@@ -26,6 +31,7 @@ from tests.adapters.models.chat.openai_server import (
 
 pytestmark = pytest.mark.anyio
 
+ROOT = Path(__file__).resolve().parents[4]
 SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}},
@@ -371,6 +377,84 @@ async def test_a_server_that_refuses_schemas_is_given_words() -> None:
     assert '"required":["city"]' in server.bodies[1]["messages"][-1]["content"]
 
 
+async def test_a_server_of_ones_own_is_told_the_schema_in_words_too() -> None:
+    with serving(Say('{"city": "Paris"}')) as server:
+        await complete(server.base_url, question(schema=SCHEMA))
+
+    (body,) = server.bodies
+    assert [each["role"] for each in body["messages"]] == ["system", "user"]
+    assert "What is the capital of France?" in body["messages"][1]["content"]
+    assert '"required":["city"]' in body["messages"][1]["content"]
+
+
+async def test_an_error_inside_a_stream_is_an_error() -> None:
+    error, asked = await fails(
+        Body(
+            b'data: {"error": {"message": "oops", "code": "server_error"}}\n\n', "text/event-stream"
+        )
+    )
+
+    assert isinstance(error, ModelUnavailable)
+    assert asked == 3
+
+
+async def test_a_prompt_that_the_filter_refuses_is_told_apart(streamed: bool) -> None:
+    error, asked = await fails(Refuse(400, "filtered", "content_filter"), streamed=streamed)
+
+    assert (error.code, asked) == ("MODEL_FILTERED", 1)
+
+
+@pytest.mark.parametrize(
+    ("told", "context"),
+    [
+        ({"id": "qwen", "meta": {"n_ctx": 4096}}, 4096),
+        ({"id": "qwen", "max_model_len": 16_384}, 16_384),
+        ({"id": "another"}, 8192),
+        (None, 8192),
+    ],
+)
+async def test_a_server_is_asked_for_its_context(
+    told: dict[str, object] | None, context: int
+) -> None:
+    with serving() as server:
+        server.models = told
+        model = ProviderModel("qwen", base_url=server.base_url)
+        found = await model.find_context()
+        await model.aclose()
+
+    assert found == model.context_tokens == context
+
+
+async def test_requests_at_one_server_wait_for_their_turn(tmp_path: Path) -> None:
+    with serving(Say(pause_s=0.05)) as server:
+        limiter = Limiter(tmp_path, at_once=2)
+        model = ProviderModel("qwen", base_url=server.base_url, limiter=limiter)
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(model.complete, question())
+        await model.aclose()
+
+    assert len(server.bodies) == 6
+    assert server.most_at_once <= 2
+
+
+async def test_a_refusal_for_one_is_a_pause_for_all(tmp_path: Path) -> None:
+    with serving(retry_after_seconds(1), Say()) as server:
+        models = [
+            ProviderModel("qwen", base_url=server.base_url, limiter=Limiter(tmp_path))
+            for _ in range(2)
+        ]
+        async with anyio.create_task_group() as group:
+            group.start_soon(models[0].complete, question())
+            await anyio.sleep(0.6)
+            group.start_soon(models[1].complete, question())
+        for model in models:
+            await model.aclose()
+
+    assert len(server.starts) == 3
+    assert server.starts[1] - server.starts[0] > 0.8
+
+
 async def test_missing_usage_is_estimated_and_marked(streamed: bool) -> None:
     with serving(Say("Paris is the capital of France.")) as server:
         answer = await complete(server.base_url, streamed=streamed)
@@ -529,3 +613,15 @@ async def test_a_model_that_cannot_be_made_says_what_to_set(
         await ProviderModel(model).complete(question())
 
     assert caught.value.code == code
+
+
+def test_nothing_heavy_is_imported_before_a_model_is_asked() -> None:
+    program = (
+        "import sys\n"
+        "import adapters.models.chat.port\n"
+        "assert 'pydantic' not in sys.modules\n"
+        "import adapters.models.chat.provider, adapters.models.chat.structured\n"
+        "assert not {'pydantic_ai', 'openai', 'genai_prices'} & {*sys.modules}\n"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
