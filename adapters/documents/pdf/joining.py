@@ -55,7 +55,7 @@ def sentence_cuts(parts: Sequence[str]) -> list[int]:
     for part in parts[:-1]:
         at += len(part) + 1
         if _FINISHED.search(text[:at].rstrip()) and not text[at : at + 1].islower():
-            cuts.append(at)
+            cuts.append(max(at, known))
             continue
         if known < at:
             end = _SENTENCE_END.search(text, at)

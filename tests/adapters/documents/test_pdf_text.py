@@ -1,12 +1,17 @@
 """What the pages of a PDF become: sound characters, reading order, blocks, title."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adapters.documents.convert import convert_bytes
 from adapters.documents.pdf.characters import garbage_share, is_language, shape_fault, sound
 from adapters.documents.pdf.choice import compare
 from adapters.documents.pdf.composing import compose
+from adapters.documents.pdf.joining import sentence_cuts
+from adapters.documents.pdf.lines import Line
 from adapters.documents.pdf.titles import title_of
+from adapters.documents.reading import number_blocks
 from state.values.blocks import Block, BlockKind, Document
 from state.values.quotes import NormalisedText
 from tests.adapters.documents.pdf_maker import Pdf, column, prose, show, simple
@@ -77,6 +82,49 @@ def test_nul_and_controls_never_reach_the_text() -> None:
 )
 def test_characters_are_made_sound(given: str, kept: str) -> None:
     assert sound(given) == kept
+
+
+@given(st.text(st.characters(categories=None), max_size=60))
+def test_any_text_is_made_sound_once_and_for_all(text: str) -> None:
+    made = sound(text)
+
+    made.encode("utf-8")
+    assert "\0" not in made
+    assert sound(made) == made
+
+
+@given(st.lists(st.text("ab. AB\n", min_size=1, max_size=30), min_size=1, max_size=8))
+def test_a_joined_paragraph_is_cut_in_order_and_only_where_sentences_end(parts: list[str]) -> None:
+    cuts = sentence_cuts(parts)
+
+    text = "\n".join(parts)
+    assert len(cuts) == len(parts) - 1
+    assert cuts == sorted(cuts)
+    assert all(cut == len(text) or "." in text[:cut].rstrip()[-1:] for cut in cuts)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["Some words here.", "1 Head", "* item", "and so on", "Table 1. x"]),
+            st.integers(0, 600),
+            st.integers(0, 790),
+            st.sampled_from([4, 10, 16]),
+        ),
+        max_size=25,
+    )
+)
+def test_any_arrangement_of_text_gives_ordered_blocks_that_hold_all_of_it(
+    drawn: list[tuple[str, int, int, int]],
+) -> None:
+    lines = [Line(text, 1, x, y, size) for text, x, y, size in drawn]
+
+    made = compose([lines])
+
+    blocks = number_blocks(made.text, made.segments)
+    held = "".join(made.text[b.start : b.end] for b in blocks)
+    assert sorted("".join(held.split())) == sorted("".join("".join(t.split()) for t, *_ in drawn))
+    assert [b.start for b in blocks] == sorted(b.start for b in blocks)
 
 
 def test_garbage_is_told_from_language() -> None:
