@@ -13,7 +13,6 @@ from adapters.documents.web_page.article import article_text, main_pieces
 from adapters.documents.web_page.formulas import Formulas
 from adapters.documents.web_page.styles import Styles
 from adapters.documents.web_page.walk import VisibleText
-from adapters.models.extractive.orders import gives_orders
 from state.values.blocks import Document, Outcome, Quality
 
 EXTRACTOR = "html"
@@ -51,8 +50,7 @@ def read_html(data: bytes, *, charset: str = "") -> Reading:
     title = about.title_of(tree, text, pieces)
     warnings = [lost, not_obeyed, *_warnings(tree, decoded.text, text, unseen)]
     concealed = [*unseen, *doubtful, *comments]
-    if any(map(gives_orders, concealed)):
-        warnings.append("text that the page hides gives orders to whoever reads it for a person")
+    warnings += hidden.warning(concealed)
     seen.conform(tree)
     marks = main_pieces(text, pieces, article_text(tree), title)
     document = Document(

@@ -19,7 +19,7 @@ _MACHINERY = re.compile(
 )
 _PROSE = re.compile(r"[^\W\d_]{2,}(?:[\s,]+[^\W\d_]{2,}){4}")
 _MAX_LOOKED_AT = 20_000
-_MAX_COMMENTS = 2_000
+_MAX_TEXTS = 2_000
 _SCRIPTS = ("script", "style", "template")
 
 
@@ -41,17 +41,19 @@ def comments(tree: HtmlElement) -> list[str]:
     """
     found: list[str] = []
     looked_at = 0
-    for node in islice(tree.getroottree().iter(Comment), _MAX_COMMENTS):
+    for node in islice(tree.getroottree().iter(Comment), _MAX_TEXTS):
         comment = (node.text or "")[:_MAX_LOOKED_AT]
         looked_at += len(comment)
         if looked_at > _MAX_LOOKED_AT * 20:
             break
-        if text := _told(comment):
+        if text := told(comment):
             found.append(text)
     return found
 
 
-def _told(comment: str) -> str:
+def told(comment: str) -> str:
+    """Return what a comment says to people or to models, or '' for remarks of machines."""
+    comment = comment[:_MAX_LOOKED_AT]
     text = _SPACE.sub(" ", _TAGS.sub(" ", comment)).strip()
     if _PROSE.search(text) and not _MACHINERY.search(comment):
         return text
@@ -60,9 +62,17 @@ def _told(comment: str) -> str:
 
 def beginnings(texts: Iterable[str]) -> tuple[str, ...]:
     """Return beginnings of `texts`, each once, at most 20; those that give orders come first."""
-    told = list(dict.fromkeys(text for text in texts if any(map(str.isalnum, text))))
-    told.sort(key=lambda text: not gives_orders(text[:_MAX_LOOKED_AT]))
-    return tuple(dict.fromkeys(_begin(text) for text in told))[:MAX_HIDDEN]
+    distinct = list(dict.fromkeys(text for text in texts if any(map(str.isalnum, text))))
+    del distinct[_MAX_TEXTS:]
+    distinct.sort(key=lambda text: not gives_orders(text[:_MAX_LOOKED_AT]))
+    return tuple(dict.fromkeys(_begin(text) for text in distinct))[:MAX_HIDDEN]
+
+
+def warning(texts: Iterable[str]) -> list[str]:
+    """Return a warning when one of `texts`, which are hidden, gives orders; else nothing."""
+    if any(gives_orders(text[:_MAX_LOOKED_AT]) for text in islice(texts, _MAX_TEXTS)):
+        return ["text that is hidden in the source gives orders to whoever reads it"]
+    return []
 
 
 def _begin(text: str) -> str:
