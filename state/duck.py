@@ -16,6 +16,7 @@ import duckdb
 from state.dictionary import TABLES, VIEWS, Entry, comments, read_folder
 from state.durable import sync_file
 from state.errors import CorruptLedger, StorageError
+from state.facts import extraction, facts_type
 from state.locks import FileLock, busy
 from state.values.ids import canonical_json, sha256_hex
 
@@ -86,8 +87,7 @@ class DuckFile:
             if path is None:
                 connection.execute(_LOG_ONLY)
             if is_new or not _has_schema(connection):
-                tables = ";\n".join(entry.sql for entry in read_folder(TABLES).values())
-                connection.execute(f"BEGIN; {tables}; COMMIT")
+                connection.execute(f"BEGIN; {';'.join(_tables().values())}; COMMIT")
             _refresh_views(connection)
             connection.execute("BEGIN")
             yield connection
@@ -172,15 +172,21 @@ def damaged(path: Path, error: object) -> CorruptLedger:
 
 
 def views_hash() -> str:
-    """Return the hash of the views as they are in this version of Assay, and of what they say."""
+    """Return the hash of tables and views as they are in this version, and of what they say."""
     entries = [*read_folder(TABLES).values(), *read_folder(VIEWS).values()]
-    return sha256_hex(canonical_json([asdict(entry) for entry in entries]))
+    return sha256_hex(canonical_json([facts_type(), *[asdict(entry) for entry in entries]]))
 
 
 def current_views(connection: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether the file's views are those of this version of Assay."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'views'").fetchone()
     return row is not None and row[0] == views_hash()
+
+
+def _tables() -> dict[str, str]:
+    """Return the statement that makes each table, by its name."""
+    tables = read_folder(TABLES)
+    return {name: entry.sql.replace("{facts}", facts_type()) for name, entry in tables.items()}
 
 
 def _has_schema(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -204,6 +210,7 @@ def _refresh_views(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchall()
     for (name,) in old:
         connection.execute(f'DROP VIEW "{name}"')
+    _promote_facts(connection)
     views = read_folder(VIEWS)
     waiting = list(views.values())
     while waiting:
@@ -215,6 +222,27 @@ def _refresh_views(connection: duckdb.DuckDBPyConnection) -> None:
     said = [*comments(read_folder(TABLES), "TABLE"), *comments(views, "VIEW")]
     connection.execute("; ".join(["BEGIN", *said, "COMMIT"]))
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('views', ?)", [views_hash()])
+
+
+def _promote_facts(connection: duckdb.DuckDBPyConnection) -> None:
+    """Read the facts from all bodies again when another version of Assay promoted others."""
+    has = connection.execute(
+        "SELECT data_type FROM duckdb_columns() WHERE database_name = 'ledger' "
+        "AND table_name = 'events' AND column_name = 'facts'"
+    ).fetchall()
+    if has == connection.execute(f"SELECT typeof(NULL::{facts_type()})").fetchall():
+        return
+    made = _tables()["events"].replace("TABLE events", "TABLE events_again", 1)
+    kept = ", ".join(column.name for column in read_folder(TABLES)["events"].columns[:-1])
+    steps = (
+        "BEGIN",
+        made,
+        f"INSERT INTO events_again SELECT {kept}, {extraction('body')} FROM events",  # noqa: S608 - no text of others
+        "DROP TABLE events",
+        "ALTER TABLE events_again RENAME TO events",
+        "COMMIT",
+    )
+    connection.execute(";\n".join(steps))
 
 
 def _make_view(connection: duckdb.DuckDBPyConnection, entry: Entry) -> bool:

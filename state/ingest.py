@@ -13,6 +13,7 @@ import duckdb
 
 from state.durable import explained
 from state.errors import CorruptLedger, StorageError
+from state.facts import extraction
 from state.journal import (
     APPEND_LOCK,
     JOURNAL,
@@ -41,9 +42,9 @@ _TAIL = re.compile(
 _INSERT = """
 INSERT INTO events
 SELECT r[1], r[2]::BIGINT, r[3], r[4], r[5]::INTEGER, r[6]::TIMESTAMP,
-       r[7], r[8], r[9], r[10], r[11], r[12], r[13]
+       r[7], r[8], r[9], r[10], r[11], r[12], r[13], {facts}
 FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS r)
-"""
+""".replace("{facts}", extraction("r[13]"))
 _UPSERT = """
 INSERT OR REPLACE INTO journals
 SELECT r[1], r[2], r[3]::BIGINT, r[4]::BIGINT, r[5], r[6]::BIGINT, r[7]::BIGINT, r[8]

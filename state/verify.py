@@ -9,6 +9,7 @@ import duckdb
 from state.duck import DuckFile
 from state.envelope import NO_HASH, Envelope, Refs, seal
 from state.errors import CorruptLedger
+from state.facts import extraction
 from state.ingest import known_journals
 from state.journal import JOURNAL, read_journal, recorded_run_id, run_folder
 from state.ledger import Finding, LedgerReport
@@ -30,6 +31,9 @@ SELECT run_id, min(position) FROM (
 ) WHERE previous_hash <> expected OR position <> place
 GROUP BY run_id
 """
+
+
+_OTHER_FACTS = "SELECT run_id, position FROM events WHERE facts IS DISTINCT FROM {facts}"
 
 
 @dataclass(slots=True)
@@ -126,6 +130,11 @@ def _check_file(
         place = f"ledger.duckdb, event {position}"
         what = "it does not follow the event before it"
         findings.append(Finding(run_id, place, what, _REBUILD))
+    for run_id, position in connection.execute(
+        _OTHER_FACTS.replace("{facts}", extraction("body"))
+    ).fetchall():
+        place = f"ledger.duckdb, event {position}"
+        findings.append(Finding(run_id, place, "its facts are not those of its body", _REBUILD))
     counts: dict[str, int] = {}
     for run_id, position, what in _rows(connection, chains, counts):
         findings.append(Finding(run_id, f"ledger.duckdb, event {position}", what, _REBUILD))

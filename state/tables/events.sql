@@ -12,7 +12,8 @@
 --   task_run_id     Prefect's id of the task run whose outcome it records
 --   previous_hash   the hash of the event before it
 --   hash            SHA-256 of its exact spelling, which holds the hash before it
---   body            its facts, as the JSON text that was hashed
+--   body            what it says, as the JSON text that was hashed
+--   facts           what of the body is asked about most, as typed fields: facts.verb and so on
 CREATE TABLE events (
     run_id VARCHAR NOT NULL,
     position BIGINT NOT NULL,
@@ -29,6 +30,7 @@ CREATE TABLE events (
     -- Text: read through the JSON type it would come back in another spelling, and its hash would
     -- not match.
     body VARCHAR NOT NULL,
+    facts {facts},
     -- Inline: DuckDB 1.5 stops enforcing a CREATE UNIQUE INDEX after a crash.
     PRIMARY KEY (run_id, position)
 );

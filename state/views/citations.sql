@@ -24,10 +24,7 @@ SELECT
     text_hash,
     quote_hash
 FROM (
-    SELECT
-        run_id,
-        (body ->> '$.claim_id') AS claim_id,
-        unnest(json_extract_string(body, '$.evidence_ids[*]')) AS evidence_id
+    SELECT run_id, facts.claim_id AS claim_id, unnest(facts.evidence_ids) AS evidence_id
     FROM events
     WHERE type = 'research_claim_recorded'
 )

@@ -13,20 +13,26 @@
 --   reason        why the check ended so, in words
 SELECT
     c.run_id,
-    (c.body ->> '$.claim_id') AS claim_id,
-    (c.body ->> '$.section') AS section,
-    json_array_length(c.body, '$.evidence_ids') AS quotes,
-    (v.body ->> '$.verdict') AS verdict,
-    (v.body ->> '$.claim_status') AS claim_status,
-    (v.body ->> '$.method') AS method,
-    (c.body ->> '$.text_hash') AS text_hash,
+    c.facts.claim_id AS claim_id,
+    c.facts.section AS section,
+    len(c.facts.evidence_ids) AS quotes,
+    v.verdict,
+    v.claim_status,
+    v.method,
+    c.facts.text_hash AS text_hash,
     c.time AS recorded_at,
-    (v.body ->> '$.reason') AS reason
+    v.reason
 FROM events AS c
 LEFT JOIN (
-    SELECT run_id, (body ->> '$.claim_id') AS claim_id, arg_max(body, position) AS body
+    SELECT
+        run_id,
+        facts.claim_id AS claim_id,
+        arg_max(facts.verdict, position) AS verdict,
+        arg_max(facts.claim_status, position) AS claim_status,
+        arg_max(facts.method, position) AS method,
+        arg_max(facts.reason, position) AS reason
     FROM events
     WHERE type = 'research_verdict_recorded'
-    GROUP BY ALL
-) AS v ON v.run_id = c.run_id AND v.claim_id = (c.body ->> '$.claim_id')
+    GROUP BY run_id, facts.claim_id
+) AS v ON v.run_id = c.run_id AND v.claim_id = c.facts.claim_id
 WHERE c.type = 'research_claim_recorded'

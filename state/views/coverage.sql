@@ -11,17 +11,17 @@
 SELECT
     run_id,
     round,
-    (answered ->> '$.subquestion_id') AS subquestion_id,
-    (answered ->> '$.coverage') AS coverage,
-    json_array_length(answered, '$.evidence_ids') AS quotes,
-    (answered ->> '$.gap') AS gap,
+    answered.subquestion_id AS subquestion_id,
+    answered.coverage AS coverage,
+    len(answered.evidence_ids) AS quotes,
+    answered.gap AS gap,
     is_last,
     assessed_at
 FROM (
     SELECT
         run_id,
-        CAST(body ->> '$.round' AS INTEGER) AS round,
-        unnest(json_extract(body, '$.rows[*]')) AS answered,
+        facts.round AS round,
+        unnest(facts.rows) AS answered,
         position = max(position) OVER (PARTITION BY run_id) AS is_last,
         time AS assessed_at
     FROM events

@@ -15,23 +15,31 @@
 SELECT
     run_id,
     evidence_id,
-    (first_body ->> '$.subquestion_id') AS subquestion_id,
-    CAST(first_body ->> '$.round' AS INTEGER) AS round,
-    (first_body ->> '$.quote.source_id') AS source_id,
-    CAST(first_body ->> '$.quote.start' AS BIGINT) AS quote_start,
-    CAST(first_body ->> '$.quote.end' AS BIGINT) AS quote_end,
-    CAST(first_body ->> '$.quote.page' AS INTEGER) AS page,
-    CAST(first_body ->> '$.quote.paragraph' AS INTEGER) AS paragraph,
-    (first_body ->> '$.quote.text_hash') AS text_hash,
-    (first_body ->> '$.quote_hash') AS quote_hash,
+    f.subquestion_id AS subquestion_id,
+    f.round AS round,
+    f.quote.source_id AS source_id,
+    f.quote.start AS quote_start,
+    f.quote."end" AS quote_end,
+    f.quote.page AS page,
+    f.quote.paragraph AS paragraph,
+    f.quote.text_hash AS text_hash,
+    f.quote_hash AS quote_hash,
     accepted_at
 FROM (
     SELECT
         run_id,
-        (body ->> '$.evidence_id') AS evidence_id,
-        arg_min(body, position) AS first_body,
+        facts.evidence_id AS evidence_id,
+        arg_min(
+            {
+                'subquestion_id': facts.subquestion_id,
+                'round': facts.round,
+                'quote': facts.quote,
+                'quote_hash': facts.quote_hash
+            },
+            position
+        ) AS f,
         min(time) AS accepted_at
     FROM events
     WHERE type = 'research_evidence_accepted'
-    GROUP BY ALL
+    GROUP BY run_id, facts.evidence_id
 )

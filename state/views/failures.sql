@@ -13,24 +13,20 @@ SELECT
     time,
     'step' AS what,
     concat_ws(' ', nullif(split_part(call_id, '/', 3), ''), turn_id) AS target,
-    (body ->> '$.code') AS code,
-    (body ->> '$.message') AS reason
+    facts.code AS code,
+    facts.message AS reason
 FROM events
 WHERE type = 'effect_failed'
 UNION ALL
-SELECT
-    run_id, position, time, 'source', (body ->> '$.locator'), (body ->> '$.code'), (body ->> '$.reason')
+SELECT run_id, position, time, 'source', facts.locator, facts.code, facts.reason
 FROM events
 WHERE type = 'research_source_skipped'
 UNION ALL
 SELECT
-    run_id, position, time, 'run', run_id, (body ->> '$.code'),
-    coalesce(body ->> '$.message', (body ->> '$.reason'))
+    run_id, position, time, 'run', run_id, facts.code, coalesce(facts.message, facts.reason)
 FROM events
 WHERE type IN ('run_failed', 'run_interrupted')
 UNION ALL
-SELECT
-    run_id, position, time, 'review', (body ->> '$.interaction_id'), (body ->> '$.reason'),
-    (body ->> '$.action')
+SELECT run_id, position, time, 'review', facts.interaction_id, facts.reason, facts.action
 FROM events
 WHERE type = 'review_refused'

@@ -11,10 +11,7 @@
 --   duration_ms  how long it took, in milliseconds; null when it has not ended
 --   started_at   when it was first begun, UTC
 WITH possible AS (
-    SELECT
-        run_id,
-        CAST(body ->> '$.round' AS INTEGER) AS round,
-        unnest(json_extract(body, '$.locators[*]')) AS spelled
+    SELECT run_id, facts.round AS round, unnest(facts.locators) AS locator
     FROM events
     WHERE type = 'research_reading_frozen'
 )
@@ -22,13 +19,11 @@ SELECT
     s.run_id,
     s.call_id,
     s.round,
-    (p.spelled ->> '$') AS locator,
+    p.locator,
     CASE
-        WHEN contains((p.spelled ->> '$'), '://')
-        THEN lower(
-            regexp_extract((p.spelled ->> '$'), '://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)', 1)
-        )
-        ELSE regexp_replace((p.spelled ->> '$'), '/[^/]*$', '')
+        WHEN contains(p.locator, '://')
+        THEN lower(regexp_extract(p.locator, '://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)', 1))
+        ELSE regexp_replace(p.locator, '/[^/]*$', '')
     END AS place,
     s.state,
     s.code,
@@ -38,5 +33,5 @@ FROM steps AS s
 LEFT JOIN possible AS p
     ON p.run_id = s.run_id
     AND p.round = s.round
-    AND sha256(concat('{"locator":', p.spelled, '}')) = s.input_hash
+    AND sha256(concat('{"locator":', to_json(p.locator), '}')) = s.input_hash
 WHERE s.verb = 'read' AND s.reused_from IS NULL

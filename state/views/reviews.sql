@@ -12,12 +12,12 @@
 --   turnaround_s    seconds between the two
 SELECT
     q.run_id,
-    (q.body ->> '$.interaction_id') AS interaction_id,
-    CAST(q.body ->> '$.version' AS INTEGER) AS plan_version,
-    (q.body ->> '$.plan_hash') AS plan_hash,
-    (a.body ->> '$.action') AS action,
-    (a.body ->> '$.by') AS answered_by,
-    (a.body ->> '$.channel') AS channel,
+    q.facts.interaction_id AS interaction_id,
+    q.facts.version AS plan_version,
+    q.facts.plan_hash AS plan_hash,
+    a.facts.action AS action,
+    a.facts.by AS answered_by,
+    a.facts.channel AS channel,
     q.time AS requested_at,
     a.time AS answered_at,
     (epoch_ms(a.time) - epoch_ms(q.time)) / 1000 AS turnaround_s
@@ -25,5 +25,5 @@ FROM events AS q
 LEFT JOIN events AS a
     ON a.run_id = q.run_id
     AND a.type = 'review_answered'
-    AND (a.body ->> '$.interaction_id') = (q.body ->> '$.interaction_id')
+    AND a.facts.interaction_id = q.facts.interaction_id
 WHERE q.type = 'review_requested'

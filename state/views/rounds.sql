@@ -12,34 +12,39 @@
 --   conflicts     how many were in conflict
 --   started_at    when its searches were decided, UTC
 --   assessed_at   when it was assessed, UTC
+WITH frozen AS (
+    SELECT
+        run_id,
+        facts.round AS round,
+        max(len(facts.queries)) AS searches,
+        max(len(facts.locators)) AS sources,
+        max(len(facts.omitted)) AS omitted,
+        min(time) AS started_at
+    FROM events
+    WHERE type IN ('research_schedule_frozen', 'research_reading_frozen')
+    GROUP BY run_id, facts.round
+), assessed AS (
+    SELECT
+        run_id,
+        facts.round AS round,
+        facts.new_evidence AS new_quotes,
+        [answered.coverage FOR answered IN facts.rows] AS found,
+        time AS assessed_at
+    FROM events
+    WHERE type = 'research_coverage_assessed'
+)
 SELECT
     a.run_id,
     a.round,
-    any_value(json_array_length(f.body, '$.queries'))
-        FILTER (WHERE f.type = 'research_schedule_frozen') AS searches,
-    any_value(json_array_length(f.body, '$.locators'))
-        FILTER (WHERE f.type = 'research_reading_frozen') AS sources,
-    any_value(json_array_length(f.body, '$.omitted'))
-        FILTER (WHERE f.type = 'research_reading_frozen') AS omitted,
+    f.searches,
+    f.sources,
+    f.omitted,
     a.new_quotes,
     len(a.found) AS subquestions,
     len(list_filter(a.found, lambda c: c = 'covered')) AS covered,
     len(list_filter(a.found, lambda c: c = 'gap')) AS gaps,
     len(list_filter(a.found, lambda c: c = 'conflict')) AS conflicts,
-    min(f.time) AS started_at,
+    f.started_at,
     a.assessed_at
-FROM (
-    SELECT
-        run_id,
-        CAST(body ->> '$.round' AS INTEGER) AS round,
-        CAST(body ->> '$.new_evidence' AS INTEGER) AS new_quotes,
-        json_extract_string(body, '$.rows[*].coverage') AS found,
-        time AS assessed_at
-    FROM events
-    WHERE type = 'research_coverage_assessed'
-) AS a
-LEFT JOIN events AS f
-    ON f.run_id = a.run_id
-    AND f.type IN ('research_schedule_frozen', 'research_reading_frozen')
-    AND CAST(f.body ->> '$.round' AS INTEGER) = a.round
-GROUP BY a.run_id, a.round, a.new_quotes, a.found, a.assessed_at
+FROM assessed AS a
+LEFT JOIN frozen AS f ON f.run_id = a.run_id AND f.round = a.round

@@ -39,45 +39,54 @@ WITH life AS (
                 'run_cancelled', 'run_failed', 'run_completed'
             )
         ) AS last_change,
-        any_value(body) FILTER (WHERE type = 'run_queued') AS queued,
-        any_value(body) FILTER (WHERE type = 'research_started') AS research,
-        arg_max(body, position) FILTER (
-            WHERE type IN ('run_interrupted', 'run_cancelled', 'run_failed', 'run_completed')
-        ) AS ending,
-        arg_max(body, position) FILTER (WHERE type = 'research_coverage_assessed') AS coverage,
+        any_value(facts.kind) FILTER (WHERE type = 'run_queued') AS kind,
+        any_value(facts.requested_by) FILTER (WHERE type = 'run_queued') AS requested_by,
+        any_value(facts.task_id) FILTER (WHERE type = 'run_queued') AS task_id,
+        any_value(facts.attempt) FILTER (WHERE type = 'run_queued') AS attempt,
+        any_value(facts.retry_of.run_id) FILTER (WHERE type = 'run_queued') AS retry_of,
+        any_value(facts.objective) FILTER (WHERE type = 'research_started') AS question,
+        any_value(facts.profile) FILTER (WHERE type = 'research_started') AS profile,
+        any_value(facts.scope) FILTER (WHERE type = 'research_started') AS scope,
+        any_value(facts.answer_status) FILTER (WHERE type = 'run_completed') AS answer_status,
+        any_value(facts.stop_reason) FILTER (WHERE type = 'run_completed') AS stop_reason,
+        arg_max(facts.code, position) FILTER (
+            WHERE type IN ('run_interrupted', 'run_failed')
+        ) AS code,
+        arg_max([answered.coverage FOR answered IN facts.rows], position) FILTER (
+            WHERE type = 'research_coverage_assessed'
+        ) AS coverage,
         count(*) FILTER (WHERE type = 'research_coverage_assessed') AS rounds,
         count(*) FILTER (WHERE type = 'research_claim_recorded') AS claims,
         count(*) FILTER (
-            WHERE type = 'research_verdict_recorded' AND (body ->> '$.verdict') = 'supported'
+            WHERE type = 'research_verdict_recorded' AND facts.verdict = 'supported'
         ) AS supported,
         count(*) FILTER (WHERE type = 'research_evidence_accepted') AS quotes,
         count(*) FILTER (
-            WHERE type = 'research_artifact_recorded' AND (body ->> '$.role') = 'source'
+            WHERE type = 'research_artifact_recorded' AND facts.role = 'source'
         ) AS sources
     FROM events
     GROUP BY run_id
 )
 SELECT
     run_id,
-    (queued ->> '$.kind') AS kind,
+    kind,
     CASE last_change
         WHEN 'run_queued' THEN 'queued'
         WHEN 'run_started' THEN 'running'
         WHEN 'run_resumed' THEN 'running'
         ELSE substr(last_change, 5)
     END AS status,
-    (research ->> '$.objective') AS question,
-    (research ->> '$.profile') AS profile,
-    (research ->> '$.scope') AS scope,
-    (queued ->> '$.requested_by') AS requested_by,
-    (queued ->> '$.task_id') AS task_id,
-    CAST(queued ->> '$.attempt' AS INTEGER) AS attempt,
-    (queued ->> '$.retry_of.run_id') AS retry_of,
-    CASE WHEN last_change = 'run_completed' THEN (ending ->> '$.answer_status') END AS answer_status,
-    CASE WHEN last_change = 'run_completed' THEN (ending ->> '$.stop_reason') END AS stop_reason,
-    CASE WHEN last_change IN ('run_interrupted', 'run_failed') THEN (ending ->> '$.code') END AS code,
-    len(list_filter(json_extract_string(coverage, '$.rows[*].coverage'), lambda c: c = 'covered'))
-        / nullif(json_array_length(coverage, '$.rows'), 0) AS coverage,
+    question,
+    profile,
+    scope,
+    requested_by,
+    task_id,
+    attempt,
+    retry_of,
+    answer_status,
+    stop_reason,
+    CASE WHEN last_change IN ('run_interrupted', 'run_failed') THEN code END AS code,
+    len(list_filter(coverage, lambda c: c = 'covered')) / nullif(len(coverage), 0) AS coverage,
     sources,
     quotes,
     claims,

@@ -13,18 +13,13 @@
 --   duration_ms     how long it took, in milliseconds; null when it has not ended
 --   started_at      when it was first begun, UTC
 WITH scheduled AS (
-    SELECT
-        run_id,
-        CAST(body ->> '$.round' AS INTEGER) AS round,
-        unnest(json_extract(body, '$.queries[*]')) AS entry
+    SELECT run_id, facts.round AS round, unnest(facts.queries) AS entry
     FROM events
     WHERE type = 'research_schedule_frozen'
 ), could_ask AS (
     SELECT
         run_id,
-        unnest(
-            list_append(json_extract_string(body, '$.request.search_providers[*]'), 'local')
-        ) AS provider
+        unnest(list_append(coalesce(facts.request.search_providers, []), 'local')) AS provider
     FROM events
     WHERE type = 'research_started'
 ), possible AS (
@@ -32,13 +27,13 @@ WITH scheduled AS (
         run_id,
         round,
         provider,
-        (entry ->> '$.query') AS query,
-        (entry ->> '$.subquestion_id') AS subquestion_id,
+        entry.query AS query,
+        entry.subquestion_id AS subquestion_id,
         -- Canonical JSON: keys in order, no spaces.
         sha256(concat(
             '{"provider":', to_json(provider),
-            ',"query":', (entry -> '$.query'),
-            ',"subquestion_id":', (entry -> '$.subquestion_id'), '}'
+            ',"query":', to_json(entry.query),
+            ',"subquestion_id":', to_json(entry.subquestion_id), '}'
         )) AS input_hash
     FROM scheduled
     JOIN could_ask USING (run_id)

@@ -34,22 +34,22 @@ SELECT
 FROM (
     SELECT
         run_id,
-        (body ->> '$.artifact_id') AS source_id,
-        (body ->> '$.locator') AS locator,
-        (body ->> '$.name') AS name,
+        facts.artifact_id AS source_id,
+        facts.locator AS locator,
+        facts.name AS name,
         'archived' AS disposition,
         NULL AS code,
-        (body ->> '$.content_hash') AS content_hash,
-        (body ->> '$.media_type') AS media_type,
-        CAST(body ->> '$.size' AS BIGINT) AS bytes,
-        CAST(body ->> '$.rendition.characters' AS BIGINT) AS characters,
-        (body ->> '$.rendition.extractor') AS extractor,
+        facts.content_hash AS content_hash,
+        facts.media_type AS media_type,
+        facts.size AS bytes,
+        facts.rendition.characters AS characters,
+        facts.rendition.extractor AS extractor,
         time AS recorded_at
     FROM events
-    WHERE type = 'research_artifact_recorded' AND (body ->> '$.role') = 'source'
+    WHERE type = 'research_artifact_recorded' AND facts.role = 'source'
     UNION ALL
     SELECT
-        run_id, NULL, (body ->> '$.locator'), NULL, 'skipped', (body ->> '$.code'),
+        run_id, NULL, facts.locator, NULL, 'skipped', facts.code,
         NULL, NULL, NULL, NULL, NULL, time
     FROM events
     WHERE type = 'research_source_skipped'

@@ -5,78 +5,79 @@
 --   budget   searches, pages, model_calls, tokens or cost_micro_usd
 --   spent    what is spent or reserved of it
 --   allowed  the run's limit; null for none
-WITH effect AS (
+WITH step AS (
     SELECT
         run_id,
-        call_id,
-        position,
-        json_transform(body, '{
-            "reserve": {
-                "searches": "BIGINT", "pages": "BIGINT", "model_calls": "BIGINT",
-                "input_tokens": "BIGINT", "cached_tokens": "BIGINT", "output_tokens": "BIGINT",
-                "cost_micro_usd": "BIGINT"
-            },
-            "usage": {
-                "searches": "BIGINT", "pages": "BIGINT", "model_calls": "BIGINT",
-                "input_tokens": "BIGINT", "cached_tokens": "BIGINT", "output_tokens": "BIGINT",
-                "cost_micro_usd": "BIGINT"
-            }
-        }') AS b
+        coalesce(sum(facts.reserve.searches), 0) AS searches,
+        coalesce(sum(facts.reserve.pages), 0) AS pages,
+        coalesce(sum(facts.reserve.model_calls), 0) AS model_calls,
+        coalesce(
+            sum(facts.reserve.input_tokens + facts.reserve.cached_tokens + facts.reserve.output_tokens), 0
+        ) AS tokens,
+        coalesce(sum(facts.reserve.cost_micro_usd), 0) AS cost_micro_usd,
+        arg_max(facts.reserve, position) FILTER (WHERE type = 'effect_reserved') AS reserved,
+        any_value(facts.usage) FILTER (WHERE type <> 'effect_reserved') AS used
     FROM events
     WHERE type IN ('effect_reserved', 'effect_settled', 'effect_failed')
-), each_budget AS (
+    GROUP BY run_id, call_id
+), run AS (
+    -- What was used replaces what was reserved last. Counts never fall below what was reserved: a
+    -- dispatch that was made is a dispatch.
     SELECT
         run_id,
-        call_id,
-        position,
+        sum(searches + greatest(coalesce(used.searches - coalesce(reserved.searches, 0), 0), 0))
+            AS searches,
+        sum(pages + greatest(coalesce(used.pages - coalesce(reserved.pages, 0), 0), 0)) AS pages,
+        sum(
+            model_calls
+            + greatest(coalesce(used.model_calls - coalesce(reserved.model_calls, 0), 0), 0)
+        ) AS model_calls,
+        sum(
+            tokens + coalesce(
+                used.input_tokens + used.cached_tokens + used.output_tokens - coalesce(
+                    reserved.input_tokens + reserved.cached_tokens + reserved.output_tokens, 0
+                ), 0
+            )
+        ) AS tokens,
+        sum(
+            cost_micro_usd
+            + coalesce(used.cost_micro_usd - coalesce(reserved.cost_micro_usd, 0), 0)
+        ) AS cost_micro_usd
+    FROM step
+    GROUP BY run_id
+)
+SELECT run_id, budget, CAST(coalesce(spent, 0) AS BIGINT) AS spent, allowed
+FROM (
+    SELECT
+        q.run_id,
         unnest([
-            {'budget': 'searches', 'reserved': b.reserve.searches, 'used': b.usage.searches},
-            {'budget': 'pages', 'reserved': b.reserve.pages, 'used': b.usage.pages},
+            {
+                'budget': 'searches',
+                'spent': run.searches,
+                'allowed': q.facts.limits.searches
+            },
+            {
+                'budget': 'pages',
+                'spent': run.pages,
+                'allowed': q.facts.limits.pages
+            },
             {
                 'budget': 'model_calls',
-                'reserved': b.reserve.model_calls,
-                'used': b.usage.model_calls
+                'spent': run.model_calls,
+                'allowed': q.facts.limits.model_calls
             },
             {
                 'budget': 'tokens',
-                'reserved': b.reserve.input_tokens + b.reserve.cached_tokens
-                    + b.reserve.output_tokens,
-                'used': b.usage.input_tokens + b.usage.cached_tokens + b.usage.output_tokens
+                'spent': run.tokens,
+                'allowed': q.facts.limits.tokens
             },
             {
                 'budget': 'cost_micro_usd',
-                'reserved': b.reserve.cost_micro_usd,
-                'used': b.usage.cost_micro_usd
+                'spent': run.cost_micro_usd,
+                'allowed': q.facts.limits.cost_micro_usd
             }
         ], recursive := true)
-    FROM effect
-), step AS (
-    -- Counts never fall below what was reserved: a dispatch that was made is a dispatch.
-    SELECT
-        run_id,
-        budget,
-        coalesce(sum(reserved), 0) + CASE
-            WHEN max(used) IS NULL THEN 0
-            WHEN budget IN ('tokens', 'cost_micro_usd')
-            THEN max(used) - coalesce(arg_max(reserved, position), 0)
-            ELSE greatest(max(used) - coalesce(arg_max(reserved, position), 0), 0)
-        END AS spent
-    FROM each_budget
-    GROUP BY run_id, call_id, budget
+    FROM events AS q
+    LEFT JOIN run ON run.run_id = q.run_id
+    WHERE q.type = 'run_queued'
 )
-SELECT
-    run_id,
-    budget,
-    CAST(coalesce(any_value(total), 0) AS BIGINT) AS spent,
-    any_value(CAST((body ->> ('$.limits.' || budget)) AS BIGINT)) AS allowed
-FROM (
-    SELECT
-        run_id,
-        body,
-        unnest(['searches', 'pages', 'model_calls', 'tokens', 'cost_micro_usd']) AS budget
-    FROM events
-    WHERE type = 'run_queued'
-)
-LEFT JOIN (SELECT run_id, budget, sum(spent) AS total FROM step GROUP BY run_id, budget)
-    USING (run_id, budget)
-GROUP BY run_id, budget

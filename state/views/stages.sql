@@ -7,7 +7,7 @@
 --   duration_s    seconds between the two
 SELECT
     run_id,
-    (body ->> '$.stage') AS stage,
+    facts.stage AS stage,
     min(time) FILTER (WHERE type = 'stage_started') AS started_at,
     max(time) FILTER (WHERE type = 'stage_completed') AS completed_at,
     (
@@ -16,4 +16,4 @@ SELECT
     ) / 1000 AS duration_s
 FROM events
 WHERE type IN ('stage_started', 'stage_completed')
-GROUP BY run_id, (body ->> '$.stage')
+GROUP BY run_id, facts.stage

@@ -26,28 +26,28 @@ SELECT
     run_id,
     call_id,
     any_value(turn_id) AS turn_id,
-    any_value(body ->> '$.stage') AS stage,
-    any_value(CAST(body ->> '$.round' AS INTEGER)) AS round,
-    any_value(body ->> '$.verb') AS verb,
+    any_value(facts.stage) AS stage,
+    any_value(facts.round) AS round,
+    any_value(facts.verb) AS verb,
     count(*) FILTER (WHERE type = 'effect_reserved') AS attempts,
     CASE
         WHEN bool_or(type = 'effect_settled') THEN 'settled'
         WHEN bool_or(type = 'effect_failed') THEN 'failed'
         ELSE 'reserved'
     END AS state,
-    any_value(body ->> '$.code') AS code,
-    any_value(body ->> '$.reused_from') AS reused_from,
-    any_value(CAST(body ->> '$.duration_ms' AS BIGINT)) AS duration_ms,
-    coalesce(any_value(CAST(body ->> '$.usage.input_tokens' AS BIGINT)), 0) AS input_tokens,
-    coalesce(any_value(CAST(body ->> '$.usage.cached_tokens' AS BIGINT)), 0) AS cached_tokens,
-    coalesce(any_value(CAST(body ->> '$.usage.output_tokens' AS BIGINT)), 0) AS output_tokens,
-    coalesce(any_value(CAST(body ->> '$.usage.cost_micro_usd' AS BIGINT)), 0) AS cost_micro_usd,
-    coalesce(any_value(CAST(body ->> '$.usage.model_calls' AS BIGINT)), 0) AS model_calls,
+    any_value(facts.code) AS code,
+    any_value(facts.reused_from) AS reused_from,
+    any_value(facts.duration_ms) AS duration_ms,
+    coalesce(any_value(facts.usage.input_tokens), 0) AS input_tokens,
+    coalesce(any_value(facts.usage.cached_tokens), 0) AS cached_tokens,
+    coalesce(any_value(facts.usage.output_tokens), 0) AS output_tokens,
+    coalesce(any_value(facts.usage.cost_micro_usd), 0) AS cost_micro_usd,
+    coalesce(any_value(facts.usage.model_calls), 0) AS model_calls,
     min(time) AS started_at,
-    max(time) FILTER (WHERE type IN ('effect_settled', 'effect_failed')) AS ended_at,
-    coalesce(any_value(CAST(body ->> '$.usage.searches' AS BIGINT)), 0) AS searches,
-    coalesce(any_value(CAST(body ->> '$.usage.pages' AS BIGINT)), 0) AS pages,
-    any_value(body ->> '$.input_hash') AS input_hash
+    max(time) FILTER (WHERE type <> 'effect_reserved') AS ended_at,
+    coalesce(any_value(facts.usage.searches), 0) AS searches,
+    coalesce(any_value(facts.usage.pages), 0) AS pages,
+    any_value(facts.input_hash) AS input_hash
 FROM events
 WHERE type IN ('effect_reserved', 'effect_settled', 'effect_failed')
 GROUP BY run_id, call_id

@@ -1,13 +1,17 @@
 """The views: each column is described, and what they say is what the projection says."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from state import ingest
 from state.dictionary import Entry, dictionary
+from state.errors import CorruptLedger
+from state.facts import STRUCTURE, extraction
 from state.ledger import Table
 from state.local_ledger import LocalLedger
 from state.projection import Run, RunFold
@@ -15,6 +19,7 @@ from tests.state.builders import plan
 from tests.state.many_runs import TEMPLATES, make_runs, shared_document
 from tests.state.stories import Clock, Story, open_ledger
 
+_AT_INGEST = extraction("r[13]")
 FIXTURES = Path(__file__).parent / "fixtures"
 ENTRIES = dictionary()
 
@@ -199,8 +204,8 @@ def test_events_of_every_schema_version_are_shown(tmp_path: Path, version: str) 
     with ledger._duck.gate(shared=False), ledger._duck.writing() as connection:
         for number, path in enumerate(sorted((FIXTURES / version).glob("*.json")), 1):
             connection.execute(
-                "INSERT INTO events VALUES ('r', ?, 'e', ?, ?, '2026-01-02', 's/1', ?, NULL, NULL, "
-                "'', '', ?)",
+                "INSERT INTO events SELECT 'r', $1, 'e', $2, $3, '2026-01-02', 's/1', $4, NULL, "
+                f"NULL, '', '', $5, {extraction('$5::VARCHAR')}",
                 [
                     number,
                     path.stem,
@@ -221,3 +226,67 @@ def test_events_of_every_schema_version_are_shown(tmp_path: Path, version: str) 
     assert shown["reviews"][0]["action"] == "replace"
     assert {row["what"] for row in shown["failures"]} == {"step", "source", "run", "review"}
     assert {row["budget"]: row["allowed"] for row in shown["spend"]}["tokens"] == 100_000
+
+
+def test_facts_are_promoted_from_files_of_earlier_versions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    before = {"kind": "VARCHAR", "round": "VARCHAR"}
+    with monkeypatch.context() as earlier:
+        earlier.setattr("state.facts.STRUCTURE", before)
+        earlier.setattr("state.duck.VIEWS", tmp_path)  # its views knew no other facts
+        earlier.setattr(
+            "state.ingest._INSERT",
+            ingest._INSERT.replace(_AT_INGEST, extraction("r[13]")),
+        )
+        ledger = open_ledger(tmp_path / "home", clock)
+        Story(ledger, clock).queued().started().plan()
+        assert ledger.query("SELECT facts FROM events LIMIT 1").rows == (
+            ({"kind": "research", "round": None},),
+        )
+
+    assert ledger.query("SELECT kind, status, scope FROM runs").rows == (
+        ("research", "running", "standard"),
+    )
+    assert ledger.verify().is_sound
+    with (
+        pytest.raises(CorruptLedger, match="Duplicate key"),  # the key came along
+        ledger._duck.gate(shared=False),
+        ledger._duck.writing() as connection,
+    ):
+        connection.execute("INSERT INTO events SELECT * FROM events")
+
+
+def test_a_key_that_is_in_two_events_has_one_type() -> None:
+    flat = json.dumps(STRUCTURE)
+
+    assert len(STRUCTURE) > 50
+    assert set(re.findall(r': "(\w+)"', flat)) == {"VARCHAR", "BIGINT", "INTEGER"}
+
+
+def test_what_is_no_json_has_no_facts(tmp_path: Path) -> None:
+    ledger = open_ledger(tmp_path / "home", Clock())
+    body = "'not {json'"
+
+    assert ledger.query(f"SELECT ({extraction(body)}) IS NULL").rows == ((True,),)
+
+
+def test_facts_that_were_changed_are_found(tmp_path: Path) -> None:
+    clock = Clock()
+    ledger = open_ledger(tmp_path / "home", clock)
+    Story(ledger, clock).queued().started()
+    ledger.sync()
+    with ledger._duck.gate(shared=False), ledger._duck.writing() as connection:
+        connection.execute(
+            "UPDATE events SET facts = struct_update(facts, scope := 'deep') WHERE position = 2"
+        )
+
+    (finding,) = ledger.verify().findings
+
+    assert (finding.place, finding.what) == (
+        "ledger.duckdb, event 2",
+        "its facts are not those of its body",
+    )
+    ledger.rebuild()
+    assert ledger.verify().is_sound
