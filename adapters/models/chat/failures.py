@@ -36,6 +36,7 @@ from state.values.redaction import REDACTED, redact, redact_value
 
 _SHOWN_CHARACTERS = 300
 _SHORTEST_SECRET = 8
+_TRANSPORT = ("httpx", "httpcore", "anyio", "ssl", "h2", "h11")
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
 _TRY_AGAIN = frozenset({408, 409, 425, 429})
 # As servers word it whose errors have no code of their own for this.
@@ -69,8 +70,12 @@ def explain(error: Exception, *, name: str, secret: str = "") -> Failure:
                 return _filtered(name)
             if _TOO_LONG.search(_words(error)):
                 return _too_long(name)
-            said = _said(error, secret)
-            return Failure(REQUEST, f"{name}: the provider refused the request{said}", is_form=True)
+            return Failure(
+                REQUEST,
+                f"{name}: the provider refused the request{_said(error, secret)}",
+                is_form=True,
+                is_stream="stream" in _words(error),
+            )
         case ModelConnectionError():
             return Failure(UNAVAILABLE, f"{name}: cannot be reached, or hung up", is_transient=True)
         case ModelRateLimitError() | ModelUnavailableError() | ModelServerError():
@@ -92,10 +97,13 @@ def explain(error: Exception, *, name: str, secret: str = "") -> Failure:
             return Failure(OUTPUT, f"{name}: the provider answered without an answer in it")
         case UserError():
             return Failure(REQUEST, f"{name}: {_shown(str(error), secret)}")
-        case _:
-            # The rest are the HTTP library's own, from reading a body that broke off.
+        case _ if isinstance(error, OSError) or type(error).__module__.startswith(_TRANSPORT):
+            # From reading a body that broke off, which SDKs pass on as it is.
             kind = type(error).__name__
             return Failure(UNAVAILABLE, f"{name}: broke off ({kind})", is_transient=True)
+        case _:
+            problem = f"{type(error).__name__}: {_shown(str(error), secret)}"
+            return Failure(REQUEST, f"{name}: could not be asked ({problem})")
 
 
 def _busy(error: ModelAPIError, name: str) -> Failure:

@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from adapters.documents.sealed import SealError, seal, unseal
+from adapters.models.chat.characters import mended
 from adapters.models.chat.port import ChatAnswer, ChatRequest
 from state.values.ids import canonical_json, sha256_hex
 
@@ -42,5 +43,6 @@ class KeptAnswers:
                 partial.unlink()
 
     def _path(self, model: str, request: ChatRequest) -> Path:
-        key = sha256_hex(canonical_json(["chat-answer/1", model, asdict(request)]))
+        spelled = canonical_json(["chat-answer/1", model, asdict(request)])
+        key = sha256_hex(mended(spelled))
         return self.folder / key[:2] / key

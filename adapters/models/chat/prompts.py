@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from adapters.models.chat.characters import mended
 from state.values.ids import sha256_hex
 from state.values.redaction import strip_envelopes
 
@@ -73,7 +74,7 @@ def fence(text: str, label: str = "") -> str:
     The same text has the same fence, so a prompt that is made again is the same. Whatever in the
     text could pass for one of our tags is replaced.
     """
-    body = strip_envelopes(text)
+    body = strip_envelopes(mended(text))
     number = 0
     while (tag := "untrusted-" + sha256_hex(f"{number}\0{body}")[:16]) in body.casefold():
         number += 1

@@ -8,27 +8,23 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from adapters.models.chat.accounts import Account, Price, estimated, overflow, settle, truncation
+from adapters.models.chat.accounts import Account, Price, estimated, overflow, settle
 from adapters.models.chat.errors import (
     CONTEXT,
-    FILTERED,
-    LOOP,
     OUTPUT,
     TIMEOUT,
-    TRUNCATED,
     ModelError,
     ModelRejected,
     ModelUnavailable,
 )
 from adapters.models.chat.heard import Counts, Failure, Heard
-from adapters.models.chat.lenient import without_thoughts
 from adapters.models.chat.limiter import Limiter
 from adapters.models.chat.port import ChatAnswer, ChatRequest
 from adapters.models.chat.prompts import load
 from adapters.models.chat.tokens import estimate_request
+from adapters.models.chat.verdict import answer_in, object_to
 from state.values.ids import canonical_json
 from state.values.money import Usage
-from state.values.redaction import redact
 
 if TYPE_CHECKING:
     from adapters.models.chat.wire import Wire
@@ -199,25 +195,11 @@ class ProviderModel:
 
     def _answer(self, request: ChatRequest, heard: Heard) -> ChatAnswer:
         account = settle(request, heard)
-        if lost := truncation(request, heard):
-            message = f"the model {lost}: its server cut the rest off; raise the server's context "
-            raise self._rejected(TRUNCATED, f"{message}or set the one it has", account)
-        if heard.is_looping:
-            raise self._rejected(LOOP, "the answer repeated itself and was ended", account)
-        if heard.refusal:
-            said = redact(heard.refusal)[:200]
-            raise self._rejected(OUTPUT, f"the model refused: {said}", account)
-        if heard.finish == "filter":
-            raise self._rejected(FILTERED, "the provider's filter stopped the answer", account)
-        text = without_thoughts(heard.text)
-        if not text:
-            reason = "gave no text"
-            if heard.finish == "length" or heard.is_too_long:
-                reason = f"spent all of {request.max_output_tokens} tokens before it answered"
-            raise self._rejected(OUTPUT, f"the model {reason}", account)
+        if (objection := object_to(request, heard)) is not None:
+            raise self._rejected(objection.code, objection.message, account)
         charged = self._charge(account.counts)
         return ChatAnswer(
-            text=text,
+            text=answer_in(heard),
             model=heard.model or self._name,
             input_tokens=charged.input_tokens,
             output_tokens=charged.output_tokens,

@@ -5,14 +5,11 @@ It takes seconds to import, so `provider` does that on use.
 
 import warnings
 from collections.abc import Mapping
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import anyio
-from openai import DefaultAsyncHttpxClient
 from pydantic_ai import UsageExtractionFailedWarning
 from pydantic_ai.direct import model_request, model_request_stream
-from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -26,21 +23,18 @@ from pydantic_ai.messages import (
     ThinkingPartDelta,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.output import OutputObjectDefinition
-from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from adapters.models.chat.errors import AUTH, NOT_FOUND, ModelRejected
+from adapters.models.chat.characters import mended
+from adapters.models.chat.connect import connect, is_private
 from adapters.models.chat.failures import explain
 from adapters.models.chat.heard import Counts, Failure, Heard
 from adapters.models.chat.port import ChatRequest, Finish
 
-_OPENAI_PREFIXES = ("openai:", "openai-chat:")
 # Usage that makes no sense is replaced and marked by `accounts`; nobody else has to hear of it.
 warnings.filterwarnings("ignore", category=UsageExtractionFailedWarning)
 
@@ -58,9 +52,9 @@ class Wire:
     def __init__(self, model: str, *, base_url: str, api_key: str, wait_s: float) -> None:
         self._secret = api_key
         self._wait_s = wait_s
-        self._own_client: DefaultAsyncHttpxClient | None = None
         self._is_entered = False
-        self._model = self._named(model) if not base_url else self._at(model, base_url)
+        connected = connect(model, base_url=base_url, api_key=api_key)
+        self._model, self._own_client = connected.model, connected.client
 
     @property
     def provider(self) -> str:
@@ -189,50 +183,6 @@ class Wire:
             settings["seed"] = request.seed
         return settings
 
-    def _named(self, model: str) -> Model:
-        try:
-            return infer_model(model)
-        except UserError as error:
-            problem, code = str(error).split("\n")[0], NOT_FOUND
-            if "API_KEY" in problem or "api_key" in problem:
-                code = AUTH
-        except ImportError as error:
-            problem, code = str(error), NOT_FOUND
-        raise ModelRejected(f"model {model!r}: {problem}", code=code)
-
-    def _at(self, model: str, base_url: str) -> Model:
-        name = next((model.removeprefix(p) for p in _OPENAI_PREFIXES if model.startswith(p)), model)
-        if is_private(base_url):
-            # A proxy that the environment names is not for servers of one's own.
-            self._own_client = DefaultAsyncHttpxClient(trust_env=False)
-        if name != model:
-            return OpenAIChatModel(
-                name,
-                provider=OpenAIProvider(
-                    base_url=base_url, api_key=self._secret or None, http_client=self._own_client
-                ),
-            )
-        return OpenAIChatModel(
-            name,
-            provider=OpenAICompatibleProvider(
-                urlsplit(base_url).hostname or "server",
-                base_url=base_url,
-                api_key=self._secret or None,
-                http_client=self._own_client,
-                # The older field is the one that every such server knows.
-                profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False),
-            ),
-        )
-
-
-def is_private(url: str) -> bool:
-    """Tell whether `url` is of this machine or a private network, by its spelling alone."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    try:
-        return not ip_address(host).is_global
-    except ValueError:
-        return bool(host) and ("." not in host or host.endswith((".local", ".internal", ".lan")))
-
 
 def _told_context(model: Mapping[str, object]) -> int | None:
     """Read it as llama.cpp, vLLM and others spell it."""
@@ -248,10 +198,10 @@ def _messages(request: ChatRequest) -> list[ModelMessage]:
     messages: list[ModelMessage] = []
     for message in request.messages:
         if message.role == "assistant":
-            messages.append(ModelResponse(parts=[TextPart(message.text)]))
+            messages.append(ModelResponse(parts=[TextPart(mended(message.text))]))
             continue
         kind = SystemPromptPart if message.role == "system" else UserPromptPart
-        part = kind(message.text)
+        part = kind(mended(message.text))
         last = messages[-1] if messages else None
         if isinstance(last, ModelRequest):
             last.parts = [*last.parts, part]

@@ -96,6 +96,10 @@ def test_a_text_that_holds_its_own_fence_cannot_close_it(text: str) -> None:
     assert len(re.findall(r"untrusted-[0-9a-f]{16}", nested)) == 2
 
 
+def test_half_a_character_does_not_break_the_fence() -> None:
+    assert "a \ufffd b" in fence("a \ud83d b")
+
+
 @given(st.text())
 def test_the_same_text_has_the_same_fence(text: str) -> None:
     assert fence(text) == fence(text)

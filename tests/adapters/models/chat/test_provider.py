@@ -455,6 +455,22 @@ async def test_a_refusal_for_one_is_a_pause_for_all(tmp_path: Path) -> None:
     assert server.starts[1] - server.starts[0] > 0.8
 
 
+async def test_half_characters_are_sent_whole_or_marked(streamed: bool) -> None:
+    with serving(Say("\ud83d\ude00 yes", piece=1)) as server:
+        answer = await complete(
+            server.base_url, question("a \ud83d\ude00 b \ud83d c"), streamed=streamed
+        )
+
+    assert answer.text == "\U0001f600 yes"
+    assert server.bodies[0]["messages"][1]["content"] == "a \U0001f600 b \ufffd c"
+
+
+@pytest.mark.parametrize("base_url", ["localhost:8080/v1", "ftp://127.0.0.1/v1", "http://"])
+async def test_a_base_url_that_is_none_says_how_one_looks(base_url: str) -> None:
+    with pytest.raises(ModelRejected, match="must look like"):
+        await complete(base_url)
+
+
 async def test_missing_usage_is_estimated_and_marked(streamed: bool) -> None:
     with serving(Say("Paris is the capital of France.")) as server:
         answer = await complete(server.base_url, streamed=streamed)
