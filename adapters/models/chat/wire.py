@@ -3,11 +3,13 @@
 It takes seconds to import, so `provider` does that on use.
 """
 
+import math
 import warnings
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 import anyio
+from genai_prices import Usage, calc_price
 from pydantic_ai import UsageExtractionFailedWarning
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import (
@@ -27,7 +29,6 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import RequestUsage
 
 from adapters.models.chat.characters import mended
 from adapters.models.chat.connect import connect, is_private
@@ -113,21 +114,21 @@ class Wire:
         """Return the price of `counts` in millionths of a dollar, or None when it is not known."""
         if not self.is_hosted:
             return 0
-        answer = ModelResponse(
-            parts=[],
-            usage=RequestUsage(
-                input_tokens=counts.input_tokens,
-                cache_read_tokens=counts.cached_tokens,
-                output_tokens=counts.output_tokens,
-            ),
-            model_name=self._model.model_name,
-            provider_name=self._model.system,
-            provider_url=self._model.base_url,
+        usage = Usage(
+            input_tokens=counts.input_tokens,
+            cache_read_tokens=counts.cached_tokens,
+            output_tokens=counts.output_tokens,
         )
-        try:
-            return -int(-answer.cost().total_price * 1_000_000 // 1)
-        except LookupError:
-            return None
+        for where in (
+            {"provider_api_url": self._model.base_url},
+            {"provider_id": self._model.system},
+        ):
+            try:
+                price = calc_price(usage, self._model.model_name, **where)
+            except LookupError:
+                continue
+            return math.ceil(price.total_price * 1_000_000)
+        return None
 
     async def aclose(self) -> None:
         """Close the connections."""

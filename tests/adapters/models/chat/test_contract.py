@@ -1,5 +1,6 @@
 """What every `ChatModel` keeps to: the real one against a server on loopback, and the fake."""
 
+import pickle
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -7,11 +8,12 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
-from adapters.models.chat.errors import ModelRejected
+from adapters.models.chat.errors import ModelRejected, ModelUnavailable
 from adapters.models.chat.fallback import FallbackModel
 from adapters.models.chat.port import ChatModel, ChatRequest, Message
 from adapters.models.chat.provider import ProviderModel
 from adapters.models.chat.scripted import Hang, Repeat, ScriptedModel
+from state.values.money import Usage
 from tests.adapters.models.chat import openai_server as server
 
 pytestmark = pytest.mark.anyio
@@ -137,3 +139,14 @@ async def test_closing_twice_is_closing_once(making: Making) -> None:
         await model.complete(REQUEST)
         await model.aclose()
         await model.aclose()
+
+
+async def test_errors_keep_what_was_spent_when_they_cross_processes() -> None:
+    spent = Usage(model_calls=1, input_tokens=7)
+
+    for error in (
+        ModelRejected("no", code="MODEL_LOOP", usage=spent),
+        ModelUnavailable("busy", usage=spent),
+    ):
+        copy = pickle.loads(pickle.dumps(error))
+        assert (copy.code, copy.message, copy.usage) == (error.code, error.message, spent)
