@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from adapters.models.extractive.answers import Expected
+from adapters.models.extractive.editions import is_newer
 from adapters.models.extractive.form import is_code
 from adapters.models.extractive.lexicon import (
     ANTONYMS,
@@ -31,6 +32,7 @@ from adapters.models.extractive.terms import (
 )
 from adapters.models.extractive.units import ValueKind
 from adapters.models.extractive.values import Value
+from adapters.models.extractive.voices import count_voices
 from adapters.models.extractive.weigh import Scored
 
 _WINDOW = 7
@@ -44,6 +46,10 @@ _CONTRAST = re.compile(
     r"\b(?:but|except|unless|instead|only if|whereas|however|aber|sondern|außer|sauf|mais|pero)\b"
     r"|但是?|除非|除了",
     re.IGNORECASE,
+)
+_FIELD = re.compile(r"(?:[-*+•][ \t]+)?(?P<name>[\w][\w -]{0,30}):[ \t]+(?P<value>[^\n]+)")
+_CLAUSE = re.compile(
+    r"\b(?:and|but|und|aber|et)\s+(?:is|are|was|were|has|have|had|can|will|ist|war)\b"
 )
 _COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
 _ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
@@ -65,7 +71,8 @@ def find_clashes(items: Sequence[Scored], need: Need) -> list[Clash]:
         if not _are_comparable(a.candidate, b.candidate, need):
             continue
         difference = (
-            _values_differ(a.candidate, b.candidate, need)
+            _values_differ(a.candidate, b.candidate, need, items)
+            or _fields_differ(a.candidate, b.candidate, need)
             or _versions_differ(a.candidate, b.candidate, need)
             or _denied(a, b, need)
         )
@@ -76,6 +83,8 @@ def find_clashes(items: Sequence[Scored], need: Need) -> list[Clash]:
 
 def _are_comparable(a: Candidate, b: Candidate, need: Need) -> bool:
     if a.passage.source_id == b.passage.source_id or a.passage.locator == b.passage.locator:
+        return False
+    if is_newer(a.passage, b.passage) or is_newer(b.passage, a.passage):
         return False
     if (
         is_near_copy(a, b)
@@ -116,7 +125,7 @@ def _foreign(one: Candidate, other: Candidate, need: Need) -> bool:
     )
 
 
-def _values_differ(a: Candidate, b: Candidate, need: Need) -> str:
+def _values_differ(a: Candidate, b: Candidate, need: Need, items: Sequence[Scored]) -> str:
     pairs = [
         (one, other)
         for one in _bearing(a, need)
@@ -129,8 +138,38 @@ def _values_differ(a: Candidate, b: Candidate, need: Need) -> str:
         if any(not _differ(x, y) for x in peers_a for y in peers_b):
             continue
         if _same_thing(a, one, b, other, need, alone=len(peers_a) == len(peers_b) == 1):
-            return f"{_shown(a, one)} against {_shown(b, other)}"
+            return f"{_voiced(a, one, items)} against {_voiced(b, other, items)}"
     return ""
+
+
+def _voiced(candidate: Candidate, value: Value, items: Sequence[Scored]) -> str:
+    """Return the value as it is shown, with how many independent sources state it if several do."""
+    sources = {
+        item.candidate.passage.source_id: item.candidate.passage.text
+        for item in items
+        if any(
+            other.kind is value.kind and other.unit == value.unit and not _differ(value, other)
+            for other in item.candidate.values
+        )
+    }
+    voices = count_voices(sources.values())
+    shown = _shown(candidate, value)
+    return f"{shown} ({voices} independent sources)" if voices > 1 else shown
+
+
+def _fields_differ(a: Candidate, b: Candidate, need: Need) -> str:
+    """Return on what two fields of one name differ that stand under the same heading."""
+    one, other = _FIELD.fullmatch(a.text.strip()), _FIELD.fullmatch(b.text.strip())
+    if one is None or other is None or not a.passage.heading:
+        return ""
+    same = fold(one["name"]) == fold(other["name"])
+    same = same and fold(a.passage.heading) == fold(b.passage.heading)
+    asked = {term.stem for term in need.terms} | stems(need.question)
+    if not same or not stems(one["name"]) & asked or not stems(a.passage.heading) & asked:
+        return ""
+    if fold(one["value"]).strip("\"'`. ") == fold(other["value"]).strip("\"'`. "):
+        return ""
+    return f"{_brief(one['value'])} against {_brief(other['value'])}"
 
 
 def _versions_differ(a: Candidate, b: Candidate, need: Need) -> str:
@@ -156,6 +195,9 @@ def _bearing(candidate: Candidate, need: Need) -> list[Value]:
         Expected.TIME: {ValueKind.DATE, ValueKind.CLOCK, ValueKind.DURATION},
         Expected.MONEY: {ValueKind.MONEY},
         Expected.DURATION: {ValueKind.DURATION},
+        Expected.PERSON: set(),
+        Expected.PLACE: set(),
+        Expected.REASON: set(),
     }
     counts = set(ValueKind) - {ValueKind.DATE, ValueKind.CLOCK}
     kinds = sorts.get(need.expected, counts)
@@ -188,7 +230,9 @@ def _same_thing(
     near_a, near_b = _window(a, one), _window(b, other)
     topic = {term.stem for term in need.terms if not term.is_name}
     here = near_a & near_b
-    alike = _alike(_clause(a, one), _clause(b, other)) or _alike(_wording(a), _wording(b))
+    alike = _alike(_clause(a, one, need), _clause(b, other, need)) or _alike(
+        _wording(a), _wording(b)
+    )
     if not here - {one.unit}:
         return False
     bare = one.kind is ValueKind.NUMBER and not one.unit
@@ -208,14 +252,20 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return shared >= 2 and shared >= _SHARED * min(len(one), len(other))
 
 
-def _clause(candidate: Candidate, value: Value) -> frozenset[str]:
-    """Return the words of the clause that holds `value`, the value's own left out."""
+def _clause(candidate: Candidate, value: Value, need: Need) -> frozenset[str]:
+    """Return the words of the clause that holds `value`, the value's own left out.
+
+    Where the clause leaves its subject unsaid ("It …", "… and is …") what is asked about and was
+    said before counts as said.
+    """
     text = candidate.text
-    start = max((m.end() for m in _BREAK.finditer(text, 0, value.start)), default=0)
-    stop = _BREAK.search(text, value.end)
-    return stems(text[start : value.start]) | stems(
-        text[value.end : stop.start() if stop else None]
-    )
+    begin = max((m.end() for m in _BREAK.finditer(text, 0, value.start)), default=0)
+    cut = max((m.start() for m in _CLAUSE.finditer(text, begin, value.start)), default=begin)
+    stops = [m.start() for p in (_BREAK, _CLAUSE) if (m := p.search(text, value.end))]
+    said = stems(text[cut : value.start]) | stems(text[value.end : min(stops, default=None)])
+    if cut > begin or _LEANING.match(text, begin):
+        said |= stems(text[:cut]) & {term.stem for term in need.terms}
+    return said
 
 
 def _qualifiers(candidate: Candidate, value: Value) -> frozenset[str]:
@@ -245,10 +295,13 @@ def _same_time(a: Candidate, one: Value, b: Candidate, other: Value) -> bool:
 
 
 def _years(candidate: Candidate, beside: Value | None = None) -> frozenset[int]:
-    """Return the years that are stated, only those in one sentence with `beside` if given."""
+    """Return the years that are stated, only those in one clause with `beside` if given."""
     start, end = 0, len(candidate.text)
     if beside is not None:
         start, end = _sentence(candidate.text, beside)
+        cuts = [match.start() for match in _CLAUSE.finditer(candidate.text, start, end)]
+        start = max((cut for cut in cuts if cut <= beside.start), default=start)
+        end = min((cut for cut in cuts if cut > beside.start), default=end)
     dates = [
         value
         for value in candidate.values

@@ -178,6 +178,8 @@ def widened(candidate: Candidate, names: Iterable[frozenset[str]]) -> Candidate 
             return None
         known = stems(passage.text[span.start : end])
         if all(name & known for name in names):
+            if not all(name & known - stems(_closing(passage.text, span)) for name in names):
+                return None  # named in passing, at the end of a sentence about something else
             wide = Span(span.start, end)
             own = content(passage.text[wide.start : wide.end])
             ordering = candidate.is_ordering
@@ -185,6 +187,11 @@ def widened(candidate: Candidate, names: Iterable[frozenset[str]]) -> Candidate 
                 passage, wide, candidate.near, candidate.far, own, is_ordering=ordering
             )
     return None
+
+
+def _closing(text: str, span: Span) -> str:
+    """Return the second half of a sentence, which rarely says what the next ones are about."""
+    return text[max(span.start + 30, (span.start + span.end) // 2) : span.end]
 
 
 def _around(passage: Passage) -> frozenset[str]:

@@ -50,7 +50,7 @@ _BARE_YEAR = re.compile(
 )
 _YEAR_BEFORE = re.compile(
     r"\b(?:in|since|of|by|until|till|from|to|after|before|around|about|circa|year|during|and|im|seit|"
-    r"ab|bis|jahr|en|depuis|desde|año|spring|summer|autumn|winter|early|late|mid)\s+\Z|[(–—-]\s*\Z",
+    r"ab|bis|jahr|jahre|anno|um|wurden?|war|en|depuis|desde|año|spring|summer|autumn|winter|early|late|mid)\s+\Z|[(–—-]\s*\Z",
     re.IGNORECASE,
 )
 _CODES = "|".join(

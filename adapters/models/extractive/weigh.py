@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from adapters.models.extractive.answers import Expected, holds_answer, stands_for
 from adapters.models.extractive.asking import Manner
+from adapters.models.extractive.editions import superseded
 from adapters.models.extractive.focus import Focus, focus_on
 from adapters.models.extractive.form import form_factor, is_code
 from adapters.models.extractive.needs import Need
 from adapters.models.extractive.orders import gives_orders
 from adapters.models.extractive.pool import Candidate, widened
 from adapters.models.extractive.subject import Sources
-from adapters.models.extractive.terms import matches, stems
+from adapters.models.extractive.terms import Term, matches, stems
 from adapters.search.ranking import rank_passages
 
 ANCHOR = 0.6
@@ -26,6 +27,8 @@ _ASKED = 0.2  # … that it has what is asked of the subject
 _OWN_SOURCE = 0.08  # … that its source is named after the subject
 _SHOWN = 0.25  # … that it shows the way as code, where that is asked for
 _ELSEWHERE = 0.85  # what is left where the subject may be another
+_OLD = 0.8  # what is left where a newer edition of the source was read
+_UNSAID = 0.3  # what a quote has of its own that answers with the question's word of measure alone
 _K1, _B = 1.2, 0.75
 
 
@@ -51,6 +54,24 @@ class Scored:
     def order(self) -> tuple[bool, float]:
         """Return the key that sorts the best first: answers to most of the need, then by score."""
         return not (self.answers and self.within >= ANCHOR), -self.score
+
+
+@dataclass(slots=True)
+class _Met:
+    """What a candidate has of a need's terms: sums of weights, and the stems that are met."""
+
+    own: float = 0.0
+    within: float = 0.0
+    ranked: float = 0.0
+    ceiling: float = 0.0
+    met: set[str] = field(default_factory=set)
+
+    def add(self, term: Term, *, own: float, ranked: float) -> None:
+        """Count a term as met, with the share of it that the text itself has."""
+        self.own += own * term.weight
+        self.within += term.weight
+        self.ranked += ranked
+        self.met.add(term.stem)
 
 
 class Weigher:
@@ -79,12 +100,14 @@ class Weigher:
             forms.update({term.stem: form for term, form in names})
         rarity = {term: self._rarity(found) for term, found in forms.items()}
         about = self._passage_ranks(need)
+        old = superseded((c.passage for c in self._pool), need.question)
 
         def weigh(candidate: Candidate) -> Scored:
             scored = self._score(candidate, focus, forms, rarity)
             bonus = _PASSAGE * about.get(_passage_of(candidate), 0.0) if scored.score > 0 else 0.0
             bonus *= form_factor(candidate, focus) if focus.is_firm else 1.0
-            return replace(scored, score=scored.score + bonus)
+            age = _OLD if candidate.passage.source_id in old else 1.0
+            return replace(scored, score=(scored.score + bonus) * age)
 
         kept = [item for item in map(weigh, self._pool) if item.score > 0]
         kept.sort(key=lambda item: -item.score)
@@ -113,6 +136,34 @@ class Weigher:
         having = sum(1 for candidate in self._pool if forms & candidate.stems)
         return math.log(1 + (len(self._pool) - having + 0.5) / (having + 0.5))
 
+    def _meet(
+        self,
+        candidate: Candidate,
+        focus: Focus,
+        forms: Mapping[str, frozenset[str]],
+        rarity: Mapping[str, float],
+    ) -> _Met:
+        """Return which terms the candidate has: in its text, before it, or only around it."""
+        found = _Met()
+        is_about = focus.is_about(candidate)
+        subject = focus.subject.stems if focus.subject and focus.is_firm else frozenset()
+        beside = bool(subject) and not is_about and focus.concerns(candidate)
+        damp = 2.2 / (1 + _K1 * (1 - _B + _B * candidate.length / max(self._mean, 1.0)))
+        for term in focus.need.terms:
+            wanted, worth = forms[term.stem], term.weight * rarity[term.stem]
+            found.ceiling += worth * 2.2
+            if wanted & candidate.stems or stands_for(term.stem, candidate.values):
+                found.add(term, own=1.0, ranked=worth * damp)
+            elif wanted & candidate.lead:
+                found.add(term, own=_NEAR, ranked=_NEAR * worth * damp)
+            elif beside and term.stem in subject:
+                found.within += _NEAR * term.weight
+            elif wanted & candidate.near or (is_about and term.stem in subject):
+                found.add(term, own=0.0, ranked=_NEAR * worth * damp)
+            elif wanted & candidate.far:
+                found.ranked += 0.2 * worth * damp
+        return found
+
     def _score(
         self,
         candidate: Candidate,
@@ -120,60 +171,35 @@ class Weigher:
         forms: Mapping[str, frozenset[str]],
         rarity: Mapping[str, float],
     ) -> Scored:
-        need = focus.need
-        own = within = ranked = ceiling = 0.0
-        met = set()
-        is_about = focus.is_about(candidate)
-        subject = focus.subject.stems if focus.subject and focus.is_firm else frozenset()
-        beside = bool(subject) and not is_about and focus.concerns(candidate)
-        damp = 2.2 / (1 + _K1 * (1 - _B + _B * candidate.length / max(self._mean, 1.0)))
-        for term in need.terms:
-            wanted = forms[term.stem]
-            ceiling += term.weight * rarity[term.stem] * 2.2
-            if wanted & candidate.stems or stands_for(term.stem, candidate.values):
-                own += term.weight
-                within += term.weight
-                ranked += term.weight * rarity[term.stem] * damp
-                met.add(term.stem)
-            elif wanted & candidate.lead:
-                own += _NEAR * term.weight
-                within += term.weight
-                ranked += _NEAR * term.weight * rarity[term.stem] * damp
-                met.add(term.stem)
-            elif beside and term.stem in subject:
-                within += _NEAR * term.weight
-            elif wanted & candidate.near or (is_about and term.stem in subject):
-                within += term.weight
-                ranked += _NEAR * term.weight * rarity[term.stem] * damp
-                met.add(term.stem)
-            elif wanted & candidate.far:
-                ranked += 0.2 * term.weight * rarity[term.stem] * damp
+        need, total = focus.need, focus.need.total or 1.0
+        found = self._meet(candidate, focus, forms, rarity)
         defines = focus.defines(candidate) if focus.manner is Manner.DEFINE else 0.0
-        if own == 0 and defines == 0:
-            return unweighed(candidate)
-        helped = sum(
-            1
-            for term in need.helpful
-            if forms[term.stem] & (candidate.stems | candidate.near | candidate.far)
-        )
-        total = need.total or 1.0
         holds = holds_answer(candidate.text, need.question, need.expected, list(candidate.values))
-        is_defining = focus.manner is Manner.DEFINE
-        relation = defines if is_defining else _relation(candidate, focus, forms)
-        score = 0.45 * ranked / (ceiling or 1.0) + 0.25 * own / total + 0.2 * within / total
-        score += 0.2 * holds * (need.expected is not Expected.OPEN) * within / total
-        score += 0.05 * min(helped, 2) + _DEFINED * defines
+        if found.own == 0 and holds and found.within and need.implied & candidate.stems:
+            found.own = _UNSAID  # "The work will cost 18,000 euro."
+        if found.own == 0 and defines == 0:
+            return unweighed(candidate)
+        defining = focus.manner is Manner.DEFINE
+        relation = defines if defining else _relation(candidate, focus, forms)
+        own, within = found.own / total, found.within / total
+        score = 0.45 * found.ranked / (found.ceiling or 1.0) + 0.25 * own + 0.2 * within
+        score += 0.2 * holds * (need.expected is not Expected.OPEN) * within
+        score += 0.05 * min(_helped(candidate, need, forms), 2) + _DEFINED * defines
         if focus.subject and focus.is_firm and focus.relation:
             score += _ASKED * relation + _OWN_SOURCE * focus.subject.is_own(candidate.passage)
         if focus.manner is Manner.WAY and relation >= STATED and is_code(candidate.text):
             score += _SHOWN
-        score *= form_factor(candidate, focus) * (1.0 if is_about else _ELSEWHERE)
+        score *= form_factor(candidate, focus) * (1.0 if focus.is_about(candidate) else _ELSEWHERE)
         if candidate.is_ordering and not gives_orders(need.question):
             score *= 0.0 if gives_orders(candidate.text) else 0.5
         answers = holds and (not focus.is_firm or focus.concerns(candidate))
-        return Scored(
-            candidate, score, own / total, within / total, frozenset(met), answers, relation, holds
-        )
+        met = frozenset(found.met)
+        return Scored(candidate, score, own, within, met, answers, relation, holds)
+
+
+def _helped(candidate: Candidate, need: Need, forms: Mapping[str, frozenset[str]]) -> int:
+    known = candidate.stems | candidate.near | candidate.far
+    return sum(1 for term in need.helpful if forms[term.stem] & known)
 
 
 def unweighed(candidate: Candidate) -> Scored:

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from adapters.models.extractive.editions import is_newer
 from adapters.models.extractive.markup import visible
+from adapters.models.extractive.pool import place_name
 from adapters.models.port import (
     Assessment,
     OutlineItem,
@@ -170,9 +172,25 @@ def _summarise(desk: _Desk, given: WriteInput) -> None:
                 desk.remark(f"Two sources disagree: {clash.difference}.")
                 break
         desk.quote(_leads(sub, given.assessment))
+        _tell_editions(desk, _items_of(sub, given.assessment))
         row = _row_of(sub, given.assessment)
         if row and row.coverage is Coverage.GAP:
             desk.remark(row.gap or f"No source states an answer to “{sub.question}”.")
+
+
+def _tell_editions(desk: _Desk, items: Sequence[Selected]) -> None:
+    """Say which quotes are from an older edition of a source that is quoted too."""
+    told: dict[tuple[str, str], None] = {}
+    for older in items:
+        for newer in items:
+            if is_newer(newer, older):
+                told[_name(older), _name(newer)] = None
+    for old, new in told:
+        desk.remark(f"“{old}” is superseded: “{new}” is the newer edition.")
+
+
+def _name(item: Selected) -> str:
+    return item.title or place_name(item.locator)
 
 
 _NO_EVIDENCE = (
