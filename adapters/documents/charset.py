@@ -2,7 +2,11 @@
 
 import codecs
 import re
+import unicodedata
+from collections import Counter
 from dataclasses import dataclass
+
+from adapters.documents.detection import guess, shifting_charset
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -24,11 +28,8 @@ _BROWSER_NAMES = {
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
-# The legacy charsets that browsers guess, likeliest first; detection among more is often wrong.
-_CANDIDATES = (
-    *("cp1252", "cp1251", "cp1250", "cp932", "gb18030", "big5", "euc_kr", "euc_jp", "koi8_r"),
-    *("cp1254", "cp1253", "cp1255", "cp1256", "cp1257", "iso8859_2"),
-)
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]|\x1b")
+_BEFORE = 500
 _CHARSET_PARAMETER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:+-]+)""", re.IGNORECASE)
 
 
@@ -76,6 +77,8 @@ def decode(data: bytes, *, declared: str = "") -> Decoded:
     known = _known(declared)
     if known.startswith("iso2022") and (decoded := _strict(data, known)):
         return decoded
+    if shifted := shifting_charset(data):
+        return _finish(data, shifted)
     if decoded := _strict(data, "utf-8"):
         return decoded
     if known and known != "utf-8" and (decoded := _strict(data, known)):
@@ -109,16 +112,28 @@ def _finish(data: bytes, charset: str, *, errors: str = "replace") -> Decoded:
 
 
 def _utf16_without_bom(data: bytes) -> str:
+    """Return the order of bytes when zeros stand in every other place only, as in UTF-16, or ''."""
     sample = data[: 4096 & ~1]
-    if len(sample) < 8:
-        return ""
-    pairs = len(sample) // 2
-    even, odd = sample[::2].count(0) / pairs, sample[1::2].count(0) / pairs
-    if odd > 0.4 and even < 0.05:
-        return "utf-16-le"
-    if even > 0.4 and odd < 0.05:
-        return "utf-16-be"
+    for charset, zeros, others in (
+        ("utf-16-le", sample[1::2], sample[::2]),
+        ("utf-16-be", sample[::2], sample[1::2]),
+    ):
+        share = zeros.count(0) / max(1, len(zeros))
+        if share > 0.4 and others.count(0) < 0.05 * len(others) and len(sample) >= 8:
+            return charset
+        if share > 0.01 and not others.count(0) and _is_writing(sample, charset):
+            return charset
     return ""
+
+
+def _is_writing(sample: bytes, charset: str) -> bool:
+    """Tell whether `sample` is letters, marks and spaces, with no character that is none."""
+    try:
+        text = codecs.getincrementaldecoder(charset)().decode(sample)
+    except UnicodeError:
+        return False
+    kinds = Counter(unicodedata.category(each)[0] for each in text if each not in "\t\r\n\f")
+    return not kinds["C"] and kinds["L"] > len(text) // 2
 
 
 def _detect(data: bytes, declared: str) -> Decoded:
@@ -126,22 +141,22 @@ def _detect(data: bytes, declared: str) -> Decoded:
     multibyte = sum(1 for char in as_utf8.text[:_SAMPLE] if ord(char) > 0x7F) - min(
         as_utf8.replaced, as_utf8.text[:_SAMPLE].count("\N{REPLACEMENT CHARACTER}")
     )
-    if multibyte > 2 * as_utf8.replaced:  # UTF-8 with a few damaged or foreign bytes
+    tolerated = multibyte if declared == "utf-8" else multibyte // 3
+    if 0 < as_utf8.replaced <= tolerated:  # UTF-8 with a few damaged or foreign bytes
         return as_utf8
     if declared and declared != "utf-8":
         return _finish(data, declared)
-    return _finish(data, _guess(data[:_SAMPLE]) or "cp1252")
+    return _finish(data, _guess(data))
 
 
-def _guess(sample: bytes) -> str:
-    # Slow to import and seldom needed.
+def _guess(data: bytes) -> str:
+    first = next(_BEYOND_ASCII.finditer(data), None)
+    start = max(0, first.start() - _BEFORE) if first else 0
+    sample = data[start : start + _SAMPLE]
+    if charset := guess(sample):
+        return charset
+    # Slow to import and seldom needed: for what none of the usual charsets makes sense of.
     from charset_normalizer import from_bytes  # noqa: PLC0415
 
-    matches = list(from_bytes(sample, cp_isolation=list(_CANDIDATES)))
-    if not matches:
-        return ""
-    best = min(
-        matches,
-        key=lambda match: (match.chaos, -match.coherence, _CANDIDATES.index(match.encoding)),
-    )
-    return best.encoding
+    match = from_bytes(sample).best()
+    return _known(match.encoding) or "cp1252" if match else "cp1252"

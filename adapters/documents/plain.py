@@ -10,9 +10,10 @@ from adapters.documents.reading import Reading, Segment, number_blocks
 from state.values.blocks import BlockKind, Document
 
 EXTRACTOR = "plain"
-VERSION = "1"
+VERSION = "2"
 
-_LINE = re.compile(r"[^\r\n\f]*(?:\r\n|\r|\n|\f|\Z)")
+# Next line (NEL), line and paragraph separator end lines too (Unicode, UAX 14).
+_LINE = re.compile("[^\r\n\f\x85\u2028\u2029]*(?:\r\n|[\r\n\f\x85\u2028\u2029]|\\Z)")
 _RULE = re.compile(r"([=\-~^\"'`*+#:._])\1{2,}\Z")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣\u2013]|\(?(?:\d{1,3}|[A-Za-z]|#)[.)])[ \t]+\S")
 _MACHINERY = re.compile(
@@ -94,12 +95,14 @@ def _groups(text: str) -> Iterator[list[_Line]]:
 
 def _segments(text: str) -> Iterator[Segment]:
     heading = ""
+    styles: list[tuple[str, bool]] = []
     for group in _groups(text):
         rest = group
         while rest and (taken := _heading_lines(rest)):
-            title = rest[taken - 2]
-            yield Segment(BlockKind.HEADING, title.start, title.end, heading=heading)
-            heading = _spaced(title.text)
+            title, rule = rest[taken - 2], rest[taken - 1]
+            level = _level((rule.text.strip()[0], taken == 3), styles)
+            yield Segment(BlockKind.HEADING, title.start, title.end, heading=heading, level=level)
+            heading = _spaced(title.text)[:_MAX_HEADING]
             rest = rest[taken:]
         while rest and rest[0].is_rule:
             rest = rest[1:]
@@ -109,6 +112,13 @@ def _segments(text: str) -> Iterator[Segment]:
             yield from _items(rest, heading)
         else:
             yield _paragraph(rest, heading)
+
+
+def _level(style: tuple[str, bool], styles: list[tuple[str, bool]]) -> int:
+    """Return the depth of a heading by when its rule, over and under or under, first occurred."""
+    if style not in styles:
+        styles.append(style)
+    return styles.index(style) + 1
 
 
 def _heading_lines(lines: list[_Line]) -> int:

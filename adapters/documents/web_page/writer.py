@@ -15,6 +15,7 @@ _AFTER_FORMULA = re.compile(r"[\s.,;:]*\Z")
 _SOFT_HYPHEN = "\u00ad"
 _UNSEEN_CHARACTERS = re.compile("[\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\\s]+\\Z")
 _MAX_LIST_DEPTH = 10
+_MAX_HEADING = 200  # each block repeats the heading above it
 
 
 @dataclass(slots=True, eq=False)
@@ -166,7 +167,7 @@ class PageText:
             )
         )
         if place.kind is BlockKind.HEADING:
-            self._heading = " ".join(text.split())
+            self._heading = " ".join(text.split())[:_MAX_HEADING]
 
     def _prefix(self, place: Place) -> tuple[str, str]:
         """Return what to write before a block of `place`, and before its further lines."""
