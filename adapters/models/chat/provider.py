@@ -23,7 +23,7 @@ from adapters.models.chat.port import ChatAnswer, ChatRequest
 from adapters.models.chat.prompts import load
 from adapters.models.chat.tokens import estimate_request
 from adapters.models.chat.verdict import answer_in, object_to
-from state.values.ids import canonical_json
+from adapters.models.chat.wording import in_words
 from state.values.money import Usage
 
 if TYPE_CHECKING:
@@ -173,8 +173,9 @@ class ProviderModel:
         """
         if request.schema is None or (way.by_schema and self._wire.is_hosted):
             return request
-        words = load("answer-in-json").render(schema=canonical_json(request.schema))
-        return replace(request.saying_more(words), schema=request.schema if way.by_schema else None)
+        shown = in_words(request.schema, is_bound=way.by_schema)
+        said = request.saying_more(load("answer-in-json").render(schema=shown))
+        return said if way.by_schema else replace(said, schema=None)
 
     async def _wait(
         self, failure: Failure, request: ChatRequest, heard: Heard, *, attempt: int, left_s: float

@@ -1,6 +1,5 @@
 """Answers of a form: asked for by schema, read with patience, validated, and repaired once."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -14,7 +13,7 @@ from adapters.models.chat.packing import cut_to
 from adapters.models.chat.port import ChatAnswer, ChatModel, ChatRequest, Message
 from adapters.models.chat.prompts import load
 from adapters.models.chat.tokens import estimate_request
-from state.values.ids import canonical_json
+from adapters.models.chat.wording import in_words
 from state.values.money import Usage
 
 T = TypeVar("T", bound=BaseModel)
@@ -130,8 +129,8 @@ def _explain(error: ValidationError) -> str:
 
 
 def _repair(request: ChatRequest, answer: str, problem: str) -> ChatRequest:
-    schema: Mapping[str, object] = request.schema or {}
-    mend = load("repair-json").render(problems=problem, schema=canonical_json(schema))
+    schema = in_words(request.schema or {})
+    mend = load("repair-json").render(problems=problem, schema=schema)
     shown = cut_to(answer.strip(), _SHOWN_ANSWER_TOKENS)
     said = (Message("assistant", shown),) if shown else ()
     return replace(request, messages=(*request.messages, *said)).saying_more(mend)
