@@ -157,6 +157,48 @@ async def test_a_name_that_says_openai_takes_its_key_along(
     assert (server.bodies[0]["model"], server.keys[0]) == ("gpt-4o", f"Bearer {KEY}")
 
 
+async def test_a_hosted_name_is_asked_where_its_variable_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving(Say(usage=(30, 4))) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        model = ProviderModel("openai-chat:gpt-4o", patience=quick())
+        answer = await model.complete(question())
+        await model.aclose()
+
+    assert (answer.text, answer.model) == ("Paris.", "served-model")
+    assert answer.cost_micro_usd == 0
+    assert server.keys == [f"Bearer {KEY}"]
+
+
+@pytest.mark.parametrize("name", ["openai:gpt-4o", "openai-chat:gpt-4o"])
+@pytest.mark.parametrize(
+    ("behaviour", "code", "asked"),
+    [
+        (Refuse(401, f"Incorrect API key provided: {KEY}."), "MODEL_AUTH", 1),
+        (Refuse(429, "quota", "insufficient_quota"), "MODEL_QUOTA", 1),
+        (Refuse(500, "oops"), "MODEL_UNAVAILABLE", 3),
+        (HTML, "MODEL_UNAVAILABLE", 4),
+        (Hang(), "MODEL_TIMEOUT", 1),
+    ],
+)
+async def test_every_way_to_a_hosted_model_fails_alike(
+    monkeypatch: pytest.MonkeyPatch, name: str, behaviour: Behaviour, code: str, asked: int
+) -> None:
+    with serving(behaviour) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        model = ProviderModel(name, patience=quick(1.5))
+        with pytest.raises((ModelRejected, ModelUnavailable)) as caught:
+            await model.complete(question())
+        await model.aclose()
+
+    assert isinstance(caught.value, ModelRejected | ModelUnavailable)
+    assert (caught.value.code, len(server.bodies)) == (code, asked)
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
 @pytest.mark.parametrize("status", [401, 403])
 async def test_a_refused_key_is_an_error_that_does_not_show_it(status: int, streamed: bool) -> None:
     error, asked = await fails(
