@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 class Store(Protocol):
     """Where a ledger under test keeps its events."""
 
+    amount: str  # the SQL, in the ledger's own dialect, of the amount in an event's body
+
     def open(self) -> Ledger[Counter]:
         """Return a new handle, as another process would have."""
         ...
@@ -279,7 +281,7 @@ class LedgerContract:
         ledger.append("r1", [added(7, "it's")])
 
         table = ledger.query(
-            "SELECT (body->>'$.amount')::INT AS amount FROM events WHERE call_id = ?", ["it's"]
+            f"SELECT {store.amount} AS amount FROM events WHERE call_id = $1", ["it's"]
         )
 
         assert (table.columns, table.rows) == (("amount",), ((7,),))

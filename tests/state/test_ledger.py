@@ -28,6 +28,8 @@ from tests.state.ledger_contract import LedgerContract, child, said
 
 
 class LocalStore:
+    amount = "(body->>'$.amount')::INT"
+
     def __init__(self, home: Path) -> None:
         self.home = home
 

@@ -1,0 +1,174 @@
+"""One run in the database: followed by folding what was added, appended to in one transaction."""
+
+import threading
+from collections.abc import Sequence
+from typing import Generic
+
+from state.append import Receipt
+from state.compose import Composer, Head
+from state.envelope import NO_HASH, Draft, Line, spell_body
+from state.errors import CorruptLedger, Refused, StorageError
+from state.follow import S
+from state.locks import busy
+from state.postgres.connections import Connection, Connections
+from state.postgres.lease import Granted, find_lease, refuse_without_lease
+from state.postgres.lines import BACKUP, parse_rows, record, refuse_unfit_names
+
+_LOCK = "SELECT run, position, hash FROM {schema}.run_heads WHERE run_id = %s FOR NO KEY UPDATE"
+_BEGIN = (
+    "INSERT INTO {schema}.run_heads (run_id, position, hash) VALUES (%s, 0, %s) "
+    "ON CONFLICT (run_id) DO NOTHING"
+)
+# One statement, so that the head and the lines are of one moment.
+_SINCE = (
+    "SELECT h.position, h.hash, l.hash, l.line FROM {schema}.run_heads AS h "
+    "LEFT JOIN {schema}.run_lines AS l ON l.run = h.run AND l.position > %s "
+    "WHERE h.run_id = %s ORDER BY l.position"
+)
+_HAS = "SELECT hash = %s FROM {schema}.run_lines WHERE run = %s AND position = %s"
+
+
+class PostgresRun(Generic[S]):
+    """Appends to one run, one append at a time over all threads, processes and machines."""
+
+    def __init__(self, connections: Connections, composer: Composer[S]) -> None:
+        self._connections = connections
+        self._composer = composer
+        self._run_id = composer.run_id
+        self._mutex = threading.Lock()
+        self._head = composer.start()
+        self._acknowledged = (0, NO_HASH)  # the last event that this process knows to be durable
+
+    def project(self) -> Head[S]:
+        """Return where the run stands now; position 0 for one without events."""
+        with self._mutex:
+            self._connections.retry(self._catch_up)
+            return self._head
+
+    def append(
+        self, drafts: Sequence[Draft], epoch: int | None, expected_position: int | None
+    ) -> Receipt[S]:
+        """See `Ledger.append`."""
+        bodies = [spell_body(draft) for draft in drafts]
+        for draft in drafts:
+            refs = draft.refs
+            refuse_unfit_names(
+                (draft.type, refs.turn_id, refs.call_id, refs.flow_run_id, refs.task_run_id)
+            )
+        if not self._mutex.acquire(timeout=self._connections.timeout):
+            raise busy(f"run {self._run_id!r}", self._connections.timeout)
+        try:
+            return self._append(bodies, epoch, expected_position)
+        finally:
+            self._mutex.release()
+
+    def _append(
+        self, drafts: Sequence[tuple[Draft, str]], epoch: int | None, expected_position: int | None
+    ) -> Receipt[S]:
+        sent: list[Line] = []  # what a lost connection may have committed
+
+        def work(connection: Connection) -> tuple[list[Line], Head[S]]:
+            # In a pipeline, what is written goes out together with its commit.
+            with connection.pipeline() as pipeline, connection.transaction():
+                run, lease = self._lock(connection)
+                # Whoever has the lock knows how every transaction before it ended.
+                if sent and self._has(connection, run, sent[-1]):
+                    return list(sent), self._head
+                sent.clear()
+                lines, head = self._composer.compose(self._head, drafts, epoch, expected_position)
+                if epoch is not None or head.state.epoch > self._head.state.epoch:
+                    refuse_without_lease(self._connections, lease, self._run_id)
+                written = None
+                if lines:
+                    sent.extend(lines)
+                    written = record(self._connections, connection, run, lines)
+                    if self._composer.hooks.after_write is not None:
+                        pipeline.sync()
+                        for line in lines:
+                            self._composer.hooks.after_write(line)
+            if written is not None and written.rowcount != len(lines):
+                sent.clear()
+                raise self._corrupt("it does not end where its events do")
+            return lines, head
+
+        try:
+            lines, head = self._connections.retry(work)
+        except StorageError as error:
+            if not sent:
+                raise
+            raise StorageError(
+                f"{error.message}; whether what was being recorded of run {self._run_id!r} is kept "
+                "is not known: read the run before that is recorded again"
+            ) from error
+        self._head, self._acknowledged = head, (head.position, head.hash)
+        if lines and self._composer.hooks.on_durable is not None:
+            self._composer.hooks.on_durable(lines)
+        return Receipt(tuple(lines), head.position, head.state)
+
+    def _lock(self, connection: Connection) -> tuple[int, Granted | None]:
+        """Take the run's lock until the transaction ends, and catch up.
+
+        Return the run's number, and its lease as of after the lock was got.
+        """
+        lock = self._connections.statement(_LOCK)
+        locked = connection.execute(lock, [self._run_id])
+        lease = find_lease(self._connections, connection, self._run_id)
+        if (row := locked.fetchone()) is None:
+            begin = self._connections.statement(_BEGIN)
+            connection.execute(begin, [self._run_id, NO_HASH])
+            row = connection.execute(lock, [self._run_id]).fetchone()
+        if row is None:
+            raise self._corrupt("its row was taken away")
+        if (row[1], row[2]) != (self._head.position, self._head.hash):
+            self._catch_up(connection)
+        return int(row[0]), Granted.read(lease)
+
+    def _has(self, connection: Connection, run: int, line: Line) -> bool:
+        statement = self._connections.statement(_HAS)
+        row = connection.execute(statement, [line.hash, run, line.envelope.position]).fetchone()
+        return row is not None and bool(row[0])
+
+    def _catch_up(self, connection: Connection) -> None:
+        """Fold what was added. Raises `CorruptLedger`, and then the state is that of before."""
+        try:
+            head = self._read_on(connection, self._head)
+        except CorruptLedger:
+            if self._head.position == 0:
+                raise
+            # Complain only when the run is also wrong when read as a whole.
+            head = self._read_on(connection, self._composer.start())
+        self._head = head
+
+    def _read_on(self, connection: Connection, head: Head[S]) -> Head[S]:
+        statement = self._connections.statement(_SINCE)
+        rows = connection.execute(statement, [head.position, self._run_id]).fetchall()
+        position, hash_ = rows[0][:2] if rows else (0, NO_HASH)
+        added = [(row[2], row[3]) for row in rows if row[2] is not None]
+        place = self._connections.target.place
+        lines = parse_rows(added, head.position, head.hash, self._run_id, place)
+        self._check_acknowledged(head, lines)
+        state = head.state
+        for line in lines:
+            try:
+                state = self._composer.fold.evolve(state, line.envelope, line.hash)
+            except Refused as error:
+                raise self._corrupt(
+                    f"event {line.envelope.position} may not follow the events before it: "
+                    f"{error.message}"
+                ) from error
+        end = head.position + len(lines), lines[-1].hash if lines else head.hash
+        if (position, hash_) != end:
+            raise self._corrupt(f"it ends at event {end[0]} and should at event {position}")
+        return Head(state, *end)
+
+    def _check_acknowledged(self, head: Head[S], lines: Sequence[Line]) -> None:
+        position, hash_ = self._acknowledged
+        if position <= head.position:
+            return
+        at = position - head.position - 1
+        if at >= len(lines) or lines[at].hash != hash_:
+            raise self._corrupt(f"event {position} was recorded and is gone")
+
+    def _corrupt(self, what: str) -> CorruptLedger:
+        place = self._connections.target.place
+        return CorruptLedger(f"PostgreSQL at {place}, run {self._run_id!r}: {what}; {BACKUP}")

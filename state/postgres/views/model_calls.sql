@@ -1,0 +1,1 @@
+SELECT * FROM steps WHERE model_calls > 0
