@@ -286,8 +286,7 @@ _NUMBER_NEXT = re.compile(r"[-+.,(]{0,4}\d")
 
 _CJK = "[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _GAPS = re.compile(
-    rf"(?<={_CJK})[ ]*\n\s*(?={_CJK})"  # no space was there before the line was broken
-    r"|\s{2,}"
+    rf"\s{{2,}}|(?<={_CJK})\s|\s(?={_CJK})"
     r"|(?<=[^\W\d_])-\s*(?=[^\W\d_])"
     r"|(?<=\w)-\s+(?=\w)"
 )
@@ -303,12 +302,28 @@ class _Gaps:
         gap, (start, end) = match[0], match.span()
         text = match.string
         if gap[0] != "-":
-            joins = "\n" in gap and start > 0 and _is_cjk(text[start - 1])
-            return "" if joins and end < len(text) and _is_cjk(text[end]) else " "
+            before, after = text[max(0, start - 1) : start], text[end : end + 1]
+            return "" if _is_chance(gap, before, after) else " "
         if _is_letter(text[start - 1]) and _is_letter(text[end]):
             self._hyphens[at] = Hyphen.HARD if gap == "-" else Hyphen.SOFT
             return ""
         return "-"
+
+
+def _is_chance(gap: str, before: str, after: str) -> bool:
+    """Tell whether `gap` is beside a script without spaces, where it says nothing.
+
+    Between two numbers, and before a sign, it does say something; a line's end never does.
+    """
+    if not before or not after:
+        return False
+    if _is_cjk(before) and _is_cjk(after) and "\n" in gap:
+        return True
+    if before.isnumeric() and after.isnumeric():
+        return False
+    if _is_cjk(before):
+        return after.isalnum() or after in ",;:!?)\"'"
+    return _is_cjk(after) and (before.isalnum() or before in ",.;:!?()\"'")
 
 
 def _is_cjk(char: str) -> bool:

@@ -6,7 +6,8 @@ missing on one side only where it ended a line on the other.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 
 from state.values.normal_form import (
@@ -25,7 +26,10 @@ MAX_QUOTE = 1800
 _MAX_NEAR_MISSES = 10_000
 _MAX_FAILED_CHECKS = 100
 _EDGE = 200
-_LOOSE_EDGES = re.compile(r"^[-#>\s]+|[-#>\s]+$")
+_LOOSE_EDGES = re.compile(r"^[-#>•\s]+|[-#>\s]+$")
+_ITEM = re.compile(r"[-•]\s")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_NEWLINES = re.compile(r"\s*[\n\r]\s*")
 
 
 class NormalisedText:
@@ -64,19 +68,22 @@ class NormalisedText:
 
     def _read(self, quote: str, accents: Accents, start: int) -> Iterator[Span]:
         """Yield the places of `quote` in one reading of accents."""
-        text = self._form(accents)
-        wanted = normalise(quote.strip(), accents)
-        found = False
+        text, said = self._form(accents), quote.strip()
         at = text.position(start)
-        for span in _search(self._text, text, wanted, accents, at):
-            found = True
-            yield span
-        bare = _LOOSE_EDGES.sub("", quote.strip())
-        if not found and bare and bare != quote.strip():
+        found = False
+        # What begins a line of the quote by chance (`>`, `#`) is no mark of Markdown on one line.
+        for reading in dict.fromkeys((said, _NEWLINES.sub(" ", said))):
+            for span in _search(self._text, text, normalise(reading, accents), accents, at):
+                found = True
+                yield _with_marks(self._text, span, said)
+            if found:
+                return
+        bare = _LOOSE_EDGES.sub("", said)
+        if bare and bare != said:
             for span in _search(self._text, text, normalise(bare, accents), accents, at):
-                whole = _with_edges(self._text, span, quote.strip(), bare)
+                whole = _with_edges(self._text, span, said, bare)
                 if whole is not None:
-                    yield whole
+                    yield _with_marks(self._text, whole, said)
 
     def _form(self, accents: Accents) -> Normalised:
         key = accents if self._has_accents else Accents.BEFORE
@@ -95,6 +102,30 @@ def find_all(text: str, quote: str, *, limit: int = 1000) -> list[Span]:
     return NormalisedText(text).find_all(quote, limit=limit)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a quote stands: the text, by the name its caller knows it by, and the range in it."""
+
+    name: str
+    span: Span
+
+
+def find_elsewhere(
+    quote: str, texts: Mapping[str, NormalisedText | str], *, besides: str = ""
+) -> tuple[Place, ...]:
+    """Return where `quote` stands in `texts` but the one called `besides`, in their order.
+
+    It is for saying more of a quote that its own source does not hold than "absent": another
+    rendition of the source may, or another source. One place a text, the first.
+    """
+    found = (
+        (name, (text if isinstance(text, NormalisedText) else NormalisedText(text)).find(quote))
+        for name, text in texts.items()
+        if name != besides
+    )
+    return tuple(Place(name, span) for name, span in found if span is not None)
+
+
 def _search(
     text: str, source: Normalised, wanted: Normalised, accents: Accents, at: int
 ) -> Iterator[Span]:
@@ -109,7 +140,7 @@ def _search(
         end = at + len(form)
         span = None
         if not _cuts_a_number(source.form, at, end) and _hyphens_agree(source, at, end, hyphens):
-            span = source.original(at, end)
+            span = _trimmed(text, source.original(at, end))
         if span is None:
             near_misses += 1
         elif normalise(text[span.start : span.end], accents).form != form:
@@ -139,19 +170,48 @@ def _hyphens_agree(source: Normalised, start: int, end: int, wanted: dict[int, H
 
 def _cuts_a_number(form: str, start: int, end: int) -> bool:
     """Tell whether a number goes on beyond an end of the range: `5 mg` in `-5 mg`, `3.5 mg`."""
-    if form[start].isdigit() and _NUMBER_BEFORE.search(form, max(0, start - 2), start):
+    if form[start].isnumeric() and (
+        form[start - 1 : start].isnumeric()
+        or _NUMBER_BEFORE.search(form, max(0, start - 2), start) is not None
+    ):
         return True
-    return form[end - 1].isdigit() and _NUMBER_AFTER.match(form, end) is not None
+    return form[end - 1].isnumeric() and (
+        form[end : end + 1].isnumeric() or _NUMBER_AFTER.match(form, end) is not None
+    )
 
 
-_NUMBER_BEFORE = re.compile(r"(?:\d|\d[.,:/⁄]|(?<!\w)[.+±-])$")
-_NUMBER_AFTER = re.compile(r"\d|[.,:/⁄^]\d|[²³¹⁰-⁹⁺⁻¼-¾⅐-⅞]")
+_NUMBER_BEFORE = re.compile(r"(?:\d[.,:/⁄]|(?<!\w)[.+±-]|[<≤≥≠] ?)$")
+_NUMBER_AFTER = re.compile(r"[.,:/⁄^]\d|[⁺⁻]|e[+-]?\d")
+
+
+def _trimmed(text: str, span: Span | None) -> Span | None:
+    """Return `span` without the space at its ends, as after a hyphen that ends a line."""
+    if span is None:
+        return None
+    piece = text[span.start : span.end]
+    start = span.start + len(piece) - len(piece.lstrip())
+    return Span(start, max(start, span.start + len(piece.rstrip())))
+
+
+def _with_marks(text: str, span: Span, quote: str) -> Span:
+    """Return the range that is `quote` character by character, marks at its ends too, if any is."""
+    before = quote.find(text[span.start : span.end])
+    start = span.start - before
+    whole = before >= 0 <= start and text.startswith(quote, start)
+    return Span(start, start + len(quote)) if whole else span
 
 
 def _with_edges(text: str, span: Span, quote: str, bare: str) -> Span | None:
-    """Return `span` with the edges of `quote` that `bare` lacks, or None when they differ."""
+    """Return `span` with the edges of `quote` that `bare` lacks, or None when they differ.
+
+    The mark of a list's item before a word need not be there: it says nothing, and models add it.
+    """
     lead, trail = quote[: quote.index(bare)], quote[quote.index(bare) + len(bare) :]
     start, end = span.start, span.end
+    if _ITEM.match(quote) and _LETTERS.match(bare) and lead.split() == [quote[0]]:
+        lead = ""
+    lead = normalise(lead + ("0" if bare[0].isnumeric() else "x")).form[:-1]
+    trail = normalise(f"x{trail}").form[1:]
     for mark in reversed(lead.split()):
         head = text[max(0, start - _EDGE) : start]
         start -= len(head) - len(head.rstrip()) + len(mark)
