@@ -16,8 +16,9 @@ from flows.wiring import Desk
 from state.artifacts import Artifacts
 from state.errors import IntegrityError
 from state.projection import Run
-from state.research_events import ArtifactRole, ResearchArtifactRecorded
+from state.research_events import ArtifactRole, Rendition, ResearchArtifactRecorded
 from state.research_projection import Research
+from state.values.blocks import Outcome
 from state.values.errors import AssayError
 from state.values.ids import content_hash
 from state.values.redaction import redact
@@ -166,12 +167,23 @@ async def _source_text(
             f"{about}: its text was made by {rendition.extractor} {rendition.extractor_version}, "
             f"which is not here; the text's hash checks out, but it was not made again"
         )
+    elif _was_cut_elsewhere(document.text, archived.decode(), rendition):
+        audit.remarks.append(
+            f"{about}: it was read in part, and another part was read now; the text's hash checks "
+            "out, but it was not made again"
+        )
     elif content_hash(document.text) != rendition.text_hash:
         audit.findings.append(Finding(about, "the archived text is not what its bytes say"))
         return None
     else:
         audit.sources_rederived += 1
     return archived.decode()
+
+
+def _was_cut_elsewhere(text: str, archived: str, rendition: Rendition) -> bool:
+    """Tell whether one text is the other's beginning: a limit of time is reached here or there."""
+    shorter, longer = sorted((text.rstrip(), archived.rstrip()), key=len)
+    return rendition.outcome == Outcome.PARTIAL and shorter != longer and longer.startswith(shorter)
 
 
 def _body(audit: Audit, artifacts: Artifacts, run: Run, address: str, about: str) -> bytes | None:
