@@ -1,0 +1,1 @@
+"""The `Researcher` that asks a language model, and believes nothing it cannot show."""

@@ -1,0 +1,174 @@
+"""What an assessment amounts to: the limits, the rules of coverage, and no conflict hidden."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from adapters.models.extractive.answers import Expected, expected_answer, holds_answer
+from adapters.models.extractive.terms import stems
+from adapters.models.language.clashes import Compared, are_compatible
+from adapters.models.port import AssessInput, Assessment, Selected
+from state.values.evidence import Conflict, Coverage, CoverageRow
+from state.values.plan import MAX_QUERY, Subquestion, has_words
+
+MAX_MISSING = 5
+MAX_CONFLICTS = 5
+_MAX_GAP = 500
+_MAX_DIFFERENCE = 500
+# Sorts of answer that a quote either has or has not.
+_EXACT = (
+    Expected.COUNT,
+    Expected.DATE,
+    Expected.DURATION,
+    Expected.MEASURE,
+    Expected.MONEY,
+    Expected.VERSION,
+)
+_ENDLESS = re.compile(
+    r"\b(?:unlimited|no (?:\w+ )?limit|without limit|indefinite\w*|for ?ever|permanent\w*|never|"
+    r"until|as long as|unbegrenzt|unbefristet|dauerhaft|solange|illimité\w*|ilimitad\w*)\b"
+    r"|不限|永久",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found for one subquestion; `coverage` is '' where nothing was said.
+
+    `conflicts` are the sides of each, of two sources at least, and on what they differ.
+    """
+
+    subquestion: Subquestion
+    chosen: tuple[Selected, ...]
+    coverage: str = ""
+    gap: str = ""
+    query: str = ""
+    conflicts: tuple[tuple[tuple[Selected, ...], str], ...] = ()
+
+
+def settle(findings: Sequence[Finding], given: AssessInput) -> Assessment:
+    """Return the assessment of `findings`: within the limits, each row borne out by its quotes.
+
+    Held quotes stay where there is room. Values, dates and denials that differ are a conflict
+    whether or not the model saw one.
+    """
+    compared = Compared(given)
+    complete = [_with_conflicts(finding, given, compared) for finding in findings]
+    selected = _within_limits(complete, given)
+    conflicts = _conflicts(complete, selected)
+    rows: list[CoverageRow] = []
+    asked = list(given.used_queries)
+    for finding in complete:
+        row = _row(finding, selected, conflicts, given)
+        if row.coverage is not Coverage.COVERED:
+            own = _fresh(finding.query, asked)
+            query = own or compared.next_query(finding.subquestion, asked)
+            row = replace(row, next_query=query)
+            asked.append(query)
+        rows.append(row)
+    missing = tuple(row.gap for row in rows if row.gap)[:MAX_MISSING]
+    return Assessment(selected, tuple(rows), missing, conflicts)
+
+
+def _with_conflicts(finding: Finding, given: AssessInput, compared: Compared) -> Finding:
+    """Return `finding` with its held quotes, and with the conflicts that comparing finds."""
+    own = [item for item in given.held if item.subquestion_id == finding.subquestion.id]
+    if any(_serves(item, finding.subquestion) for item in finding.chosen):
+        own = [item for item in own if _serves(item, finding.subquestion)]
+    chosen = tuple(dict.fromkeys([*finding.chosen, *own]))
+    seen = [
+        (sides, difference or _both(sides))
+        for sides, difference in finding.conflicts
+        if not are_compatible(sides)
+    ]
+    found = compared.clashes(finding.subquestion, chosen)
+    known = [{side.id for side in sides} for sides, _ in found]
+    seen = [each for each in seen if {side.id for side in each[0]} not in known]
+    sides = [side for pair, _ in (*found, *seen) for side in pair]
+    return replace(
+        finding,
+        chosen=tuple({item.id: item for item in (*sides, *chosen)}.values()),
+        conflicts=(*found, *seen),
+    )
+
+
+def _both(sides: Sequence[Selected]) -> str:
+    return " against ".join(f"“{' '.join(side.text.split())[:120]}”" for side in sides[:2])
+
+
+def _within_limits(findings: Sequence[Finding], given: AssessInput) -> tuple[Selected, ...]:
+    """Return the quotes that are let in: all subquestions take turns, conflicts' sides first."""
+    if given.per_subquestion:
+        kept = [item for f in findings for item in f.chosen[: given.max_evidence]]
+    else:
+        turns = zip_longest(*(finding.chosen for finding in findings))
+        kept = [item for turn in turns for item in turn if item][: given.max_evidence]
+    let_in = {item.id for item in kept}
+    return tuple(item for f in findings for item in f.chosen if item.id in let_in)
+
+
+def _conflicts(findings: Sequence[Finding], selected: Sequence[Selected]) -> tuple[Conflict, ...]:
+    let_in = {item.id for item in selected}
+    made: dict[tuple[str, frozenset[str]], Conflict] = {}
+    for finding in findings:
+        for sides, difference in finding.conflicts:
+            here = [side for side in sides if side.id in let_in]
+            said = " ".join(difference.split())[:_MAX_DIFFERENCE]
+            if len({side.source_id for side in here}) > 1 and said:
+                ids = tuple(side.id for side in here)
+                key = finding.subquestion.id, frozenset(ids)
+                made.setdefault(key, Conflict(finding.subquestion.id, ids, said))
+    return tuple(made.values())[:MAX_CONFLICTS]
+
+
+def _row(
+    finding: Finding,
+    selected: Sequence[Selected],
+    conflicts: Sequence[Conflict],
+    given: AssessInput,
+) -> CoverageRow:
+    id_ = finding.subquestion.id
+    items = [item for item in selected if item.subquestion_id == id_]
+    ids = tuple(item.id for item in items)
+    if any(conflict.subquestion_id == id_ for conflict in conflicts):
+        return CoverageRow(id_, Coverage.CONFLICT, ids)
+    gap = _gap(finding, items, given)
+    return CoverageRow(id_, Coverage.GAP if gap else Coverage.COVERED, ids, gap)
+
+
+def _gap(finding: Finding, items: Sequence[Selected], given: AssessInput) -> str:
+    """Return what is missing; '' when the quotes cover the subquestion."""
+    asked = f"“{finding.subquestion.question}”"
+    said = " ".join(finding.gap.split())[:_MAX_GAP]
+    if not items:
+        return said or f"No quote that answers {asked} was found in the passages assessed."
+    if finding.coverage in ("", "gap"):
+        return said or f"The quotes do not answer {asked}."
+    if not any(_serves(item, finding.subquestion) for item in items):
+        sort = expected_answer(finding.subquestion.question).value
+        return f"The quotes on {asked} do not state {sort}."
+    if given.cross_check and len({item.locator for item in items}) < 2:
+        return f"{asked} is answered by one source only; a second one was asked for."
+    return ""
+
+
+def _serves(item: Selected, subquestion: Subquestion) -> bool:
+    """Tell whether the quote holds what an exact question asks for; to others any quote may."""
+    question = subquestion.question
+    expected = expected_answer(question)
+    if expected not in _EXACT:
+        return True
+    return holds_answer(item.text, question, expected) or _ENDLESS.search(item.text) is not None
+
+
+def _fresh(query: str, asked: Sequence[str]) -> str:
+    """Return `query` in the form of one, or '' where it is none or was used before."""
+    plain = " ".join(query.strip(" \"'“”").split())
+    if len(plain) > MAX_QUERY:
+        cut = plain[:MAX_QUERY]
+        plain = cut[: cut.rfind(" ")] if " " in cut[MAX_QUERY // 2 :] else cut.rstrip()
+    used = {tuple(sorted(stems(each))) or (each,) for each in asked if each}
+    key = tuple(sorted(stems(plain))) or (plain,)
+    return plain if has_words(plain) and plain not in asked and key not in used else ""
