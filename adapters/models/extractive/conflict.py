@@ -51,6 +51,10 @@ _FIELD = re.compile(r"(?:[-*+•][ \t]+)?(?P<name>[\w][\w -]{0,30}):[ \t]+(?P<va
 _CLAUSE = re.compile(
     r"\b(?:and|but|und|aber|et)\s+(?:is|are|was|were|has|have|had|can|will|ist|war)\b"
 )
+_AGENT = re.compile(
+    r"\b(?P<done>[a-z]{3,})(?:\s+(?:in|on)\s+[\w ]{2,20}?)?\s+by\s+(?:the\s+)?"
+    r"(?P<name>[A-ZÀ-ÖØ-Þ][\w’'.-]*\w(?:\s+(?:(?:&|and|of|de|van|von)\s+)?[A-ZÀ-ÖØ-Þ][\w’'-]*\w)*)"
+)
 _COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
 _ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
 
@@ -73,6 +77,7 @@ def find_clashes(items: Sequence[Scored], need: Need) -> list[Clash]:
         difference = (
             _values_differ(a.candidate, b.candidate, need, items)
             or _fields_differ(a.candidate, b.candidate, need)
+            or _agents_differ(a.candidate, b.candidate, need)
             or _versions_differ(a.candidate, b.candidate, need)
             or _denied(a, b, need)
         )
@@ -170,6 +175,20 @@ def _fields_differ(a: Candidate, b: Candidate, need: Need) -> str:
     if fold(one["value"]).strip("\"'`. ") == fold(other["value"]).strip("\"'`. "):
         return ""
     return f"{_brief(one['value'])} against {_brief(other['value'])}"
+
+
+def _agents_differ(a: Candidate, b: Candidate, need: Need) -> str:
+    """Return on whom two sentences differ that say by whom the same was done."""
+    if need.expected is not Expected.PERSON:
+        return ""
+    asked = {term.stem for term in need.terms if not term.is_name}
+    for one in _AGENT.finditer(a.text):
+        for other in _AGENT.finditer(b.text):
+            done = asked & stems(one["done"]) & stems(other["done"])
+            mine, theirs = stems(one["name"]), stems(other["name"])
+            if done and mine and theirs and not mine & theirs:
+                return f"{_brief(one['name'])} against {_brief(other['name'])}"
+    return ""
 
 
 def _versions_differ(a: Candidate, b: Candidate, need: Need) -> str:
@@ -274,7 +293,10 @@ def _qualifiers(candidate: Candidate, value: Value) -> frozenset[str]:
     sentence = _sentence(text, value)[0]
     if not _LEANING.match(text, sentence):
         start = max(start, sentence)
-    around = text[max(start, value.start - 70) : value.end + 45]
+    start = max((m.start() for m in _CLAUSE.finditer(text, start, value.start)), default=start)
+    stop = _CLAUSE.search(text, value.end)
+    end = min(value.end + 45, stop.start() if stop else len(text))
+    around = text[max(start, value.start - 70) : end]
     plain = {fold(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", around)}
     close = {fold(word) for word in text[max(0, value.start - 20) : value.start].split()}
     per = re.findall(

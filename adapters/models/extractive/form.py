@@ -6,7 +6,7 @@ from adapters.models.extractive.asking import Manner
 from adapters.models.extractive.focus import Focus
 from adapters.models.extractive.markup import visible, worth
 from adapters.models.extractive.pool import Candidate
-from adapters.models.extractive.sentences import is_field
+from adapters.models.extractive.sentences import is_field, is_item
 
 _CODE = re.compile(
     r"\A\s*(?:```|~~~|>>>|\$ |#!|[\w.]+\(.*\)\s*\Z|(?:from|import|def|class|return|const|let|var) )"
@@ -57,7 +57,7 @@ def form_factor(candidate: Candidate, focus: Focus) -> float:
         return factor * 0.4
     if text.endswith((":", "：")) or _LINK.fullmatch(text):
         return factor * (0.9 if wants_code else 0.5)
-    if is_field(text):
+    if is_field(text) or (candidate.lead and is_item(candidate.passage.text)):
         return factor
     if candidate.length < 4 and text[-1:] not in ".!。！;|":
         return factor * 0.5

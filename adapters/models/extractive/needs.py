@@ -6,7 +6,7 @@ from adapters.models.extractive.answers import Expected, expected_answer
 from adapters.models.extractive.asking import Manner, manner_of
 from adapters.models.extractive.decompose import is_question, own_and_compared
 from adapters.models.extractive.lexicon import CLASS_NOUNS
-from adapters.models.extractive.terms import Term, question_terms, stem
+from adapters.models.extractive.terms import Term, question_terms, stem, stems
 from state.values.plan import Subquestion
 
 _TYPE_WORDS = {
@@ -42,7 +42,8 @@ _TYPE_STEMS = {kind: frozenset(map(stem, words.split())) for kind, words in _TYP
 class Need:
     """What a subquestion asks of a quote: its terms, and the sort of answer.
 
-    `implied` are the words that the sort of answer stands for: "version" in "which version".
+    `implied` are the words that the sort of answer stands for: "version" in "which version";
+    `compared` those of the thing that the subject is to be compared with.
     """
 
     subquestion: Subquestion
@@ -52,6 +53,7 @@ class Need:
     expected: Expected
     is_question: bool = True
     implied: frozenset[str] = frozenset()
+    compared: frozenset[str] = frozenset()
 
     @property
     def total(self) -> float:
@@ -84,4 +86,5 @@ def need_of(subquestion: Subquestion) -> Need:
         expected,
         asks,
         _TYPE_STEMS[expected] if carrying else frozenset(),
+        stems(compared),
     )

@@ -132,6 +132,8 @@ def _openings(passages: Sequence[Passage]) -> dict[tuple[str, int], str]:
             found[place] = names
         follows = after.paragraph - before.paragraph == 1 and after.heading == before.heading
         led = before.text.rstrip().endswith((":", "：")) or is_item(before.text)
+        if after.paragraph - before.paragraph == 2 and is_item(after.text):
+            follows = led = before.heading == after.heading  # a bare "It has:" was not offered
         if follows and (_PRONOUN.match(after.text) or (led and is_item(after.text))):
             carried = found.get((before.source_id, before.start), "")
             own = "" if is_item(before.text) else _opening_names(before.text)

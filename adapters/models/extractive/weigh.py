@@ -1,6 +1,7 @@
 """How well each candidate answers a need: its words, its subject, its sort of answer, its form."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -17,6 +18,11 @@ from adapters.models.extractive.subject import Sources
 from adapters.models.extractive.terms import Term, matches, stems
 from adapters.search.ranking import rank_passages
 
+_CONTRAST = re.compile(
+    r"\b(?:similar to|unlike|whereas|differ\w*|instead of|compared (?:to|with)|rather than|"
+    r"in contrast|anders als|im gegensatz|contrairement)\b",
+    re.IGNORECASE,
+)
 ANCHOR = 0.6
 STATED = 0.5
 _WORTH_WIDENING = 8
@@ -27,6 +33,7 @@ _ASKED = 0.2  # … that it has what is asked of the subject
 _OWN_SOURCE = 0.08  # … that its source is named after the subject
 _SHOWN = 0.25  # … that it shows the way as code, where that is asked for
 _ELSEWHERE = 0.85  # what is left where the subject may be another
+_CONTRASTED = 0.3  # … that it sets the thing against the one it is to be compared with
 _OLD = 0.8  # what is left where a newer edition of the source was read
 _UNSAID = 0.3  # what a quote has of its own that answers with the question's word of measure alone
 _K1, _B = 1.2, 0.75
@@ -187,6 +194,8 @@ class Weigher:
         score += 0.05 * min(_helped(candidate, need, forms), 2) + _DEFINED * defines
         if focus.subject and focus.is_firm and focus.relation:
             score += _ASKED * relation + _OWN_SOURCE * focus.subject.is_own(candidate.passage)
+        if need.compared and need.compared <= candidate.stems and _CONTRAST.search(candidate.text):
+            score += _CONTRASTED
         if focus.manner is Manner.WAY and relation >= STATED and is_code(candidate.text):
             score += _SHOWN
         score *= form_factor(candidate, focus) * (1.0 if focus.is_about(candidate) else _ELSEWHERE)
