@@ -77,7 +77,7 @@ class PostgresLedger(Generic[S]):
         self._hooks = hooks or Hooks()
         self._bounds = bounds or Bounds()
         self._waits = waits or Waits()
-        self._copies = copies
+        self.copies = copies
         self._connections = Connections(
             parse_target(url, schema), timeout=self._waits.lock_s, outage=self._waits.outage_s
         )
@@ -154,10 +154,18 @@ class PostgresLedger(Generic[S]):
 
     def analyse(self, sql: str, params: Sequence[Any] = ()) -> Table:
         """Answer one SELECT in DuckDB's SQL, as `LocalLedger.query` does, from a copy."""
-        if self._copies is not None:
-            return self.copy(self._copies).query(sql, params)
+        if self.copies is not None:
+            return self.copy(self.copies).query(sql, params)
         with tempfile.TemporaryDirectory(prefix="assay-copy-") as folder:
             return self.copy(Path(folder) / "ledger").query(sql, params)
+
+    def adopt(self, run_id: str, lines: Sequence[Line]) -> int:
+        """Record the events of a run of another ledger as they are; return how many were new.
+
+        `lines` is the whole run. Raises `Conflict` when there is another run of that id here, and
+        `CorruptLedger` when the lines do not make up a run.
+        """
+        return self._run(run_id).adopt(lines)
 
     def copy(self, home: Path) -> LocalLedger[S]:
         """Bring the copy in `home` up to date, making it when there is none, and return it."""

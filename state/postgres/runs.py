@@ -7,7 +7,7 @@ from typing import Generic
 from state.append import Receipt
 from state.compose import Composer, Head
 from state.envelope import NO_HASH, Draft, Line, spell_body
-from state.errors import CorruptLedger, Refused, StorageError
+from state.errors import Conflict, CorruptLedger, Refused, StorageError
 from state.follow import S
 from state.locks import busy
 from state.postgres.connections import Connection, Connections
@@ -61,6 +61,32 @@ class PostgresRun(Generic[S]):
             return self._append(bodies, epoch, expected_position)
         finally:
             self._mutex.release()
+
+    def adopt(self, lines: Sequence[Line]) -> int:
+        """Record `lines`, the whole run, as they are; return how many were not there yet."""
+        with self._mutex:
+            return self._connections.retry(lambda connection: self._adopt(connection, lines))
+
+    def _adopt(self, connection: Connection, lines: Sequence[Line]) -> int:
+        start = self._composer.start()
+        checked = [(line.hash, line.json) for line in lines]
+        whole = parse_rows(checked, 0, NO_HASH, self._run_id, "the ledger that is adopted from")
+        head = self._fold(start, whole)
+        with connection.transaction():
+            run, _ = self._lock(connection)
+            here = self._head
+            if here.position > head.position or (
+                here.position and whole[here.position - 1].hash != here.hash
+            ):
+                raise Conflict(
+                    f"run {self._run_id!r} is there already, up to event {here.position}, and goes "
+                    "on otherwise; it was left as it is"
+                )
+            new = whole[here.position :]
+            if new:
+                record(self._connections, connection, run, new)
+        self._head, self._acknowledged = head, (head.position, head.hash)
+        return len(new)
 
     def _append(
         self, drafts: Sequence[tuple[Draft, str]], epoch: int | None, expected_position: int | None
@@ -147,6 +173,13 @@ class PostgresRun(Generic[S]):
         place = self._connections.target.place
         lines = parse_rows(added, head.position, head.hash, self._run_id, place)
         self._check_acknowledged(head, lines)
+        end = self._fold(head, lines)
+        if (position, hash_) != (end.position, end.hash):
+            raise self._corrupt(f"it ends at event {end.position} and should at event {position}")
+        return end
+
+    def _fold(self, head: Head[S], lines: Sequence[Line]) -> Head[S]:
+        """Return the head after `lines`, whose chain was checked."""
         state = head.state
         for line in lines:
             try:
@@ -156,10 +189,7 @@ class PostgresRun(Generic[S]):
                     f"event {line.envelope.position} may not follow the events before it: "
                     f"{error.message}"
                 ) from error
-        end = head.position + len(lines), lines[-1].hash if lines else head.hash
-        if (position, hash_) != end:
-            raise self._corrupt(f"it ends at event {end[0]} and should at event {position}")
-        return Head(state, *end)
+        return Head(state, head.position + len(lines), lines[-1].hash) if lines else head
 
     def _check_acknowledged(self, head: Head[S], lines: Sequence[Line]) -> None:
         position, hash_ = self._acknowledged
