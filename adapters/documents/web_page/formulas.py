@@ -21,7 +21,7 @@ _DISPLAYS = frozenset(
 _PICTURES = re.compile(r"\b(?:mwe-math-fallback-image\S*|latex|tex|math|eqn?|equation)\b")
 _PICTURE_MAKERS = re.compile(r"latex\.php|cht=tx|codecogs\.com|/math/render/", re.IGNORECASE)
 _LOOKS_LIKE_TEX = re.compile(r"\\[A-Za-z]+|[_^{}=+<>]|^\W*\w\W*$")
-_PROSE = re.compile(r"[^\W\d_]{3,} (?:[^\W\d_]+ )?[^\W\d_]{3,}")
+_PROSE = re.compile(r"(?<![\\\w])(?!sinh|cosh|tanh|sqrt)[^\W\d_]{4,}(?!\w)")
 _TEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*\n\s*")
 _STYLE = re.compile(r"\A\{\\(?:displaystyle|textstyle)\b(.*)\}\Z|\A\\(?:displaystyle|textstyle)\b")
 _MAX_TEX = 10_000

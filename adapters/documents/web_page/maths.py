@@ -93,7 +93,8 @@ def _symbols(text: str) -> str:
 
 def _identifier(element: HtmlElement) -> str:
     raw = _text(element)
-    text = unicodedata.normalize("NFKC", raw) if len(raw) == 1 else raw
+    is_styled = len(raw) == 1 and raw not in SYMBOLS
+    text = unicodedata.normalize("NFKC", raw) if is_styled else raw
     variant = ALPHABETS.get(element.get("mathvariant", ""))
     if text in FUNCTIONS:
         return f"\\{text} "

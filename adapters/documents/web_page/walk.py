@@ -98,6 +98,9 @@ class VisibleText:
         for element, text in self.rewritten:
             del element[:]
             element.tag, element.text = _TEXT, text
+        for cell in tree.iter("td", "th"):  # how far it reaches, others count out cell by cell
+            cell.attrib.pop("rowspan", None)
+            cell.attrib.pop("colspan", None)
         strip_elements(tree, _GONE, with_tail=False)
         strip_tags(tree, _TEXT)
 
