@@ -17,7 +17,7 @@ _TAGS = re.compile(r"<[^<>]*>")
 _MACHINERY = re.compile(
     r"\[if |\[endif|[{}]|\bvar |\bfunction\b|=\"|/>|<[a-z!/]|-->", re.IGNORECASE
 )
-_PROSE = re.compile(r"[^\W\d_]{2,}(?:[\s,]+[^\W\d_]{2,}){4}")
+_PROSE = re.compile(r"[^\W\d_]{2,}(?:[\s,;:]+[^\W\d_]{2,}){7}")
 _MAX_LOOKED_AT = 20_000
 _MAX_TEXTS = 2_000
 _SCRIPTS = ("script", "style", "template")

@@ -12,6 +12,7 @@ from state.values.blocks import BlockKind
 _SPACES = re.compile(r" {2,}")
 _AROUND_BREAK = re.compile(r" *\n *")
 _AFTER_FORMULA = re.compile(r"[\s.,;:]*\Z")
+_WHOLE_WORD = re.compile(r"[^\W\d_]{3,}")  # and no ending, as in "the $n$th"
 _SOFT_HYPHEN = "\u00ad"
 _UNSEEN_CHARACTERS = re.compile("[\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\\s]+\\Z")
 _MAX_LIST_DEPTH = 10
@@ -105,6 +106,8 @@ class PageText:
     def write(self, text: str, place: Place, *, is_doubtful: bool = False) -> None:
         """Add inline text, whose white space is as it is to stay."""
         text = text.replace(_SOFT_HYPHEN, "")
+        if self._run.formulas and self.last == "$" and _WHOLE_WORD.match(text):
+            self._run.parts.append(" ")
         self._run.parts.append(text)
         size = len(text.strip())
         if place.is_link:
@@ -122,7 +125,7 @@ class PageText:
             return
         text = f"${formula.tex}$"
         self._run.formulas.append(text)
-        self._run.parts.append(text)
+        self._run.parts.append(f" {text}" if self.last.isalnum() else text)
 
     def flush(self, place: Place) -> None:
         """End the run of inline text; two line breaks in it separate paragraphs."""

@@ -114,6 +114,12 @@ def test_a_formula_alone_in_a_paragraph_is_an_equation_with_its_full_stop() -> N
     assert parts("<p><math alttext='E = m'></math>.</p>") == [("equation", "$$E = m$$.")]
 
 
+def test_words_are_set_off_from_formulas_and_endings_are_not() -> None:
+    k = "<math alttext='k'></math>"
+
+    assert parts(f"<p>the {k}th of{k}heads</p>") == [("paragraph", "the $k$th of $k$ heads")]
+
+
 def test_dollars_are_no_formula() -> None:
     assert parts("<p>$5 and $6$</p>") == [("paragraph", "$5 and $6$")]
 
