@@ -12,7 +12,10 @@ from state.values.blocks import BlockKind
 _SPACES = re.compile(r" {2,}")
 _AROUND_BREAK = re.compile(r" *\n *")
 _AFTER_FORMULA = re.compile(r"[\s.,;:]*\Z")
-_WHOLE_WORD = re.compile(r"[^\W\d_]{3,}")  # and no ending, as in "the $n$th"
+# A word after a formula, and no ending as in "the $n$th".
+_WHOLE_WORD = re.compile(
+    r"(?!(?:ths?|st|nd|rd|s|d|fold|ary|tuples?|grams?)\b)[^\W\d_]", re.IGNORECASE
+)
 _SOFT_HYPHEN = "\u00ad"
 _UNSEEN_CHARACTERS = re.compile("[\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\\s]+\\Z")
 _MAX_LIST_DEPTH = 10

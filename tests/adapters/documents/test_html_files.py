@@ -46,7 +46,8 @@ SENTENCES = {
     "rd_ars-1.html": [
         "In my case, I chose to create lists within lists, down to five levels.",
         (
-            "The fix for this vulnerability isn’t exactly that hard, the client should never really "
+            "The fix for this vulnerability isn’t exactly that hard, the client should "
+            "never really "
             "send a data structure as complex as NBT of arbitrary size"
         ),
     ],
@@ -58,7 +59,8 @@ SENTENCES = {
     ],
     "rd_cnet.html": [
         (
-            "He also stressed the need assure your target that you have a shared vision about how you "
+            "He also stressed the need assure your target that you have a shared vision "
+            "about how you "
             "will collaborate after the deal is put to bed."
         )
     ],
@@ -73,13 +75,15 @@ SENTENCES = {
     ],
     "rd_keep-tabular-data.html": [
         (
-            "The 4 very visible cylinders, looking like giant batteries, Tesla poles and the electric "
+            "The 4 very visible cylinders, looking like giant batteries, Tesla poles and "
+            "the electric "
             "beams perfectly telegraphed its function in terms of style and readability."
         ),
     ],
     "rd_medium-1.html": [
         (
-            "We’re still in the early stages of what this project will look like, so if you want to "
+            "We’re still in the early stages of what this project will look like, so if "
+            "you want to "
             "help or have thoughts, let’s talk."
         ),
     ],
@@ -88,7 +92,8 @@ SENTENCES = {
     ],
     "rd_nytimes-1.html": [
         (
-            "In 1997, President Bill Clinton imposed a comprehensive trade embargo against Sudan and "
+            "In 1997, President Bill Clinton imposed a comprehensive trade embargo "
+            "against Sudan and "
             "blocked the assets of the Sudanese government"
         ),
     ],
@@ -97,7 +102,8 @@ SENTENCES = {
     ],
     "rd_table-style-attributes.html": [
         (
-            "Really my eventual goal is to be able to create video on Linux, but I figured I'd start "
+            "Really my eventual goal is to be able to create video on Linux, but I "
+            "figured I'd start "
             "small, and see if I could just get playback working"
         ),
     ],
