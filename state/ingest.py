@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from state.values.ids import sha256_hex
 
 _CHUNK = 16 * 1024 * 1024
 _SETTLE_S = 1.0
+_UNSEEN = (-1, -1)
 
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _REF = rf"(null|{_TEXT})"
@@ -84,15 +85,33 @@ def quarantined(known: dict[str, Known]) -> dict[str, str]:
     return {k.run_id or k.folder: k.quarantined for k in known.values() if k.quarantined}
 
 
-def changed_journals(home: Path, known: dict[str, Known]) -> list[str]:
-    """Return the names of the folders whose journal is not as it was when it was taken in."""
+def changed_journals(home: Path, seen: Mapping[str, tuple[int, int]]) -> list[str]:
+    """Return the names of the folders whose journal is not as it was when it was taken in.
+
+    `seen` is size and time of each at that moment; (-1, -1) for one to be looked at again.
+    """
     journals = _stat_journals(home)
-    gone = [name for name, k in known.items() if name not in journals and k.seen != (-1, -1)]
+    gone = [name for name, looked in seen.items() if name not in journals and looked != _UNSEEN]
     return [
         name
-        for name, seen in journals.items()
-        if (known[name].seen != seen if name in known else seen[0] > 0)
+        for name, looks in journals.items()
+        if (seen[name] != looks if name in seen else looks[0] > 0)
     ] + gone
+
+
+def is_current(connection: duckdb.DuckDBPyConnection, home: Path) -> bool:
+    """Tell whether the file holds all that was recorded; asked before every query, so lean."""
+    rows = connection.execute("SELECT folder, seen_bytes, seen_mtime_ns FROM journals").fetchall()
+    return not changed_journals(home, {folder: (size, mtime) for folder, size, mtime in rows})
+
+
+def damaged_runs(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the runs whose journal is damaged, with the reason."""
+    rows = connection.execute(
+        "SELECT coalesce(nullif(run_id, ''), folder), quarantined FROM journals "
+        "WHERE quarantined IS NOT NULL ORDER BY 1"
+    ).fetchall()
+    return dict(rows)
 
 
 def _stat_journals(home: Path) -> dict[str, tuple[int, int]]:
@@ -118,7 +137,7 @@ def ingest(connection: duckdb.DuckDBPyConnection, home: Path) -> SyncReport:
     rows: list[str] = []
     size = events = 0
     records: list[list[object]] = []
-    for name in changed_journals(home, known):
+    for name in changed_journals(home, {name: k.seen for name, k in known.items()}):
         journal = _Intake(home / "runs" / name, known.get(name))
         for batch in journal.batches():
             rows += batch.rows
@@ -155,7 +174,7 @@ class _Intake:
         self._before = before or Known(folder.name, "", START, (0, 0), None)
         self._end = self._before.end
         self._run_id = self._before.run_id
-        self._seen = (-1, -1)
+        self._seen = _UNSEEN
         self._trouble: str | None = None
 
     def batches(self) -> Iterator[_Batch]:
@@ -173,7 +192,7 @@ class _Intake:
             self._trouble = error.message
             self._run_id = self._run_id or recorded_run_id(self._folder) or self._folder.name
         except StorageError as error:
-            self._trouble, self._seen = error.message, (-1, -1)  # look again next time
+            self._trouble, self._seen = error.message, _UNSEEN  # look again next time
 
     def record(self) -> list[object]:
         """Return the journal's row."""

@@ -22,7 +22,7 @@ from state.durable import (
 from state.envelope import Draft, Line
 from state.errors import CorruptLedger, NotFound, StorageError
 from state.follow import Fold, S
-from state.ingest import changed_journals, ingest, known_journals, quarantined
+from state.ingest import damaged_runs, ingest, is_current, known_journals
 from state.journal import JOURNAL, Notice, read_journal, recorded_run_id, run_folder
 from state.lease import Lease, LeaseHolder, lease_holder, take_lease
 from state.ledger import LedgerReport, SyncReport, Table
@@ -211,13 +211,13 @@ class LocalLedger(Generic[S]):
         if not self._duck.path.exists():
             return None
         with self._duck.gate(shared=True), self._duck.reading(memory=MEMORY) as connection:
-            known = known_journals(connection)
-            if must_be_current and (
-                not current_views(connection) or changed_journals(self.home, known)
+            if must_be_current and not (
+                current_views(connection) and is_current(connection, self.home)
             ):
                 return None
+            damaged = damaged_runs(connection)
             table = answer(connection, sql, params, self._bounds)
-        return Table(table.columns, table.types, table.rows, table.truncated, quarantined(known))
+        return Table(table.columns, table.types, table.rows, table.truncated, damaged)
 
     def _make_file(self) -> SyncReport:
         """Make the file beside its place, so that a crash leaves none that is half made."""

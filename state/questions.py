@@ -22,10 +22,11 @@ _CHOSEN = """WITH period AS (
         {until} AS until,
         {asked_at} AS asked_at
 ), queued AS (
-    SELECT run_id, queued_at
-    FROM runs
+    SELECT run_id, time AS queued_at
+    FROM events
     CROSS JOIN period
-    WHERE (since IS NULL OR queued_at >= since) AND (until IS NULL OR queued_at < until)
+    WHERE type = 'run_queued'
+        AND (since IS NULL OR time >= since) AND (until IS NULL OR time < until)
         AND run_id NOT IN (SELECT run_id FROM journals WHERE quarantined IS NOT NULL)
 ), chosen AS (
     SELECT run_id FROM queued

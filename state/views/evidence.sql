@@ -14,32 +14,17 @@
 --   accepted_at     when it was first accepted, UTC
 SELECT
     run_id,
-    evidence_id,
-    f.subquestion_id AS subquestion_id,
-    f.round AS round,
-    f.quote.source_id AS source_id,
-    f.quote.start AS quote_start,
-    f.quote."end" AS quote_end,
-    f.quote.page AS page,
-    f.quote.paragraph AS paragraph,
-    f.quote.text_hash AS text_hash,
-    f.quote_hash AS quote_hash,
-    accepted_at
-FROM (
-    SELECT
-        run_id,
-        facts.evidence_id AS evidence_id,
-        arg_min(
-            {
-                'subquestion_id': facts.subquestion_id,
-                'round': facts.round,
-                'quote': facts.quote,
-                'quote_hash': facts.quote_hash
-            },
-            position
-        ) AS f,
-        min(time) AS accepted_at
-    FROM events
-    WHERE type = 'research_evidence_accepted'
-    GROUP BY run_id, facts.evidence_id
-)
+    facts.evidence_id AS evidence_id,
+    arg_min(facts.subquestion_id, position) AS subquestion_id,
+    arg_min(facts.round, position) AS round,
+    arg_min(facts.quote.source_id, position) AS source_id,
+    arg_min(facts.quote.start, position) AS quote_start,
+    arg_min(facts.quote."end", position) AS quote_end,
+    arg_min(facts.quote.page, position) AS page,
+    arg_min(facts.quote.paragraph, position) AS paragraph,
+    arg_min(facts.quote.text_hash, position) AS text_hash,
+    arg_min(facts.quote_hash, position) AS quote_hash,
+    min(time) AS accepted_at
+FROM events
+WHERE type = 'research_evidence_accepted'
+GROUP BY run_id, facts.evidence_id

@@ -17,7 +17,8 @@ from tests.bench.measuring import Row, machine, table
 
 # Those that fork or that threads would disturb come before those that import Prefect.
 NAMES = (
-    "appending", "projecting", "querying", "converting", "starting", "stepping", "resuming",
+    "appending", "projecting", "querying", "analysing", "converting", "starting", "stepping",
+    "resuming",
 )  # fmt: skip
 
 
