@@ -108,10 +108,12 @@ def term_counts(text: str) -> Counter[str]:
 def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the BM25 score (≥0) of each passage for `query`, in the order given.
 
+    A heading that others stand under scores 0: it is given with each of them.
+
     A passage with all that is asked counts more than one that often has a part of it. Inverse
     document frequencies come from `passages` alone, smoothed so that a term found in all
-    of them still counts a little. Terms of a passage's heading count half, and so do those of its
-    title or file name.
+    of them still counts a little. Terms of a passage's heading count half, less where it
+    has others too, and so do those of its title or file name.
     """
     wanted = term_counts(query)
     if not wanted or not passages:
@@ -127,9 +129,13 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
         term: math.log(1 + (len(passages) - found_in[term] + 0.5) / (found_in[term] + 0.5))
         for term in wanted
     }
+    headings = {(passage.source_id, _bare(passage.heading)) for passage in passages}
     whole = sum(wanted[term] * idf[term] for term in wanted) or 1.0
     scores = []
-    for terms, length in zip(frequencies, lengths, strict=True):
+    for passage, terms, length in zip(passages, frequencies, lengths, strict=True):
+        if (passage.source_id, _bare(passage.text)) in headings:
+            scores.append(0.0)
+            continue
         norm = _K1 * (1 - _B + _B * length / mean_length)
         weights = {term: wanted[term] * idf[term] for term in terms}
         score = sum(weights[term] * tf * (_K1 + 1) / (tf + norm) for term, tf in terms.items())
@@ -140,11 +146,16 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
 def _frequencies(wanted: Counter[str], body: Counter[str], passage: Passage) -> dict[str, float]:
     heading = term_counts(passage.heading)
     title = term_counts(passage.title or "") | term_counts(_file_name(passage.locator))
+    exact = sum(term in wanted for term in heading) / max(1, len(heading))
     weighted = {
-        term: body[term] + _CONTEXT_WEIGHT * (min(1, heading[term]) + min(1, title[term]))
+        term: body[term] + _CONTEXT_WEIGHT * (exact * min(1, heading[term]) + min(1, title[term]))
         for term in wanted
     }
     return {term: tf for term, tf in weighted.items() if tf > 0}
+
+
+def _bare(text: str) -> str:
+    return text.strip("#=`*_ \t\n")
 
 
 def _file_name(locator: str) -> str:

@@ -52,7 +52,7 @@ was kostet|wie teuer|wie viel kostet|combien co[uû]te|cu[aá]nto cuesta
 多少钱
 """,
     Expected.VERSION: r"""
-(?:which|what|from which|since which) (?:\w+ ){0,2}versions?\b
+(?:which|what|(?:from|since) which) (?:(?!must|should|do|does|did|can|will|the)\w+ ){0,2}versions?\b
 what (?:is|was|are) the (?:\w+ ){0,2}versions?\b
 welche (?:\w+)?versione?n?\b|quelles? versions?\b|qué versi[oó]n
 哪些?版本|什么版本
@@ -163,7 +163,7 @@ _TWO_NAMES = re.compile(
     r"(?:[A-Z]\.\s+)*[A-ZÀ-ÖØ-Þ][\w’'-]+"
 )
 _VERSION = re.compile(
-    r"\bv?\d+(?:\.(?:\d+|x))+|\bv\d|[<>=~]=\s*\d|[^\W\d_]\s?\d+\+"
+    r"\bv?\d+(?:\.(?:\d+|x))+|\bv\d|[^\W\d_]@v?\d|[<>=~]=\s*\d|[^\W\d_]\s?\d+\+"
     r"|\b(?:version|release|series)s?\s\d+\b",
     re.IGNORECASE,
 )
@@ -171,6 +171,11 @@ _RATIO = re.compile(
     r"\d\s?(?:x|×|times|-fold)\b|\d\s?%|\d\s?(?:rpm|hz|[kmg]hz|fps|[km]?bps|[kmgt]?bit/s|[kmgt]i?b/s)\b"
     r"|\d\s(?:[a-z-]+\s){0,3}(?:per|an?|each|every|/)\s(?:milli)?(?:second|sec|minute|min|hour|day|week)\b|"
     r"\d\s?[a-z]+/(?:s|sec|min|h|hr|hour|day)\b|\b(?:twice|half|orders? of magnitude)\b",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"\bhow many (?:(?:of|the)\s+)*([^\W\d_]+)", re.IGNORECASE)
+_NUMBER_WORD = re.compile(
+    r"\b(?:no|none|single|twice|once|daily|weekly|monthly|yearly|every)\b|[一二三四五六七八九十百千两]",
     re.IGNORECASE,
 )
 _EXTENT = re.compile(r"\bhow long (?:is|are|was|were)\b(?!.*\w(?:ed|en)\W*\Z)", re.IGNORECASE)
@@ -242,18 +247,7 @@ def holds_answer(
         case Expected.MONEY:
             return ValueKind.MONEY in kinds
         case Expected.COUNT:
-            counts = kinds - {ValueKind.DATE, ValueKind.CLOCK}
-            return (
-                bool(counts)
-                or re.search(
-                    r"\b(?:no|none|single|twice|once|daily|weekly|monthly|"
-                    r"yearly|every|[一二三四五六七八九十百千两]+)\b|"
-                    r"[一二三四五六七八九十百千两]",
-                    quote,
-                    re.IGNORECASE,
-                )
-                is not None
-            )
+            return _counts(quote, question, values)
         case Expected.MEASURE:
             wanted = wanted_kind(question)
             measured = kinds - {ValueKind.DATE, ValueKind.CLOCK}
@@ -268,6 +262,21 @@ def holds_answer(
             return _VERSION.search(quote) is not None
         case Expected.REASON:
             return _CAUSE.search(quote) is not None
+
+
+def _counts(quote: str, question: str, values: Iterable[Value]) -> bool:
+    """Tell whether the quote has a number, or a word for one, that may count what is asked."""
+    match = _COUNTED.search(question)
+    counted = stem(match[1]) if match else ""
+    met = not counted or any(stem(word) == counted for word in re.findall(r"[^\W\d_]+", quote))
+    for value in values:
+        bare = value.kind is not ValueKind.NUMBER or not value.unit or value.unit == counted
+        if value.kind not in (ValueKind.DATE, ValueKind.CLOCK) and (bare or met):
+            return True
+    if not counted:
+        return _NUMBER_WORD.search(quote) is not None
+    few = re.findall(r"\b(?:no|none of the|a single|only one|every)\s+([^\W\d_]+)", quote.lower())
+    return any(stem(word) == counted for word in few)
 
 
 def _tells_place(quote: str, question: str) -> bool:

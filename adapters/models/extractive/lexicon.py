@@ -31,7 +31,7 @@ GERMAN = _words(
     "wurde wurden "
     "worden bin bist hat haben hatte hatten kann können konnen könnte darf dürfen durfen muss "
     "müssen mussen soll sollen sollte nicht kein keine keinen keiner nie auch nur noch schon sehr "
-    "so da dort hier man sich viel viele vielen pro je"
+    "heißt heissen heißen so da dort hier man sich viel viele vielen pro je"
 )
 ROMANCE = _words(
     "le la les un une des du de et ou mais donc est sont etait était été ete sera que qui "
@@ -78,7 +78,7 @@ IRREGULAR = {
         "fly": "flew flown", "rise": "rose risen", "tell": "told", "think": "thought",
         "catch": "caught", "sink": "sank sunk", "throw": "threw thrown", "wear": "wore worn",
         "die": "died dies dying", "lie": "lying", "say": "said", "analysis": "analyses",
-        "use": "used uses using user users", "bear": "born borne", "datum": "data",
+        "use": "used uses using", "bear": "born borne", "datum": "data",
         "strong": "strength", "choice": "choices",
     }.items()
     for form in forms.split()
@@ -120,6 +120,7 @@ change modify alter
 salary wage
 yearly annual annually
 monthly month
+default standardwert voreinstellung
 daily day
 weekly week
 located location situated
@@ -161,6 +162,15 @@ UNSPACED_WORDS = {
         "command": "命令 コマンド",
         "member": "成员 会員",
         "number": "数量",
+        "difference": "区别 差异 不同 違い",
+        "main": "主要",
+        "reason": "原因 理由",
+        "setting": "设置 配置 設定",
+        "file": "文件 ファイル",
+        "remove": "删除 移除 削除",
+        "update": "更新 升级",
+        "name": "名称 名字 名前",
+        "purpose": "用途 目的",
     }.items()
     for word in words.split()
 }

@@ -164,6 +164,8 @@ def reach(chosen: Iterable[Scored], focus: Focus) -> Reach:
     anchors = [item for item in chosen if item.within >= ANCHOR and names <= item.met]
     share = sum(term.weight for term in need.terms if term.stem in met) / (need.total or 1.0)
     uncovered = tuple(term for term in need.terms if term.stem not in met)
+    if need.expected is Expected.REASON:  # a reason is one for nothing but what stands beside it
+        anchors = [item for item in anchors if item.within >= WHOLE]
     answered = any(item.answers for item in anchors)
     stated = any(item.answers and item.relation >= STATED for item in anchors)
     covered = stated and share >= WHOLE
