@@ -10,6 +10,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 from flows.boundary import boundary, heed_signals, unexpected
 from flows.commands import (
     analysing,
+    comparing,
     keeping,
     ledgering,
     looking,
@@ -64,7 +65,7 @@ policy = typer.Typer(help="Say who may research here.", no_args_is_help=True)
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(running.research, looking.runs, looking.show, looking.watch, reviewing.review),
     *(running.resume, running.retry, running.cancel, verifying.verify),
-    *(analysing.stats, ledgering.sql),
+    *(comparing.diff, analysing.stats, ledgering.sql),
     *(reading.read, reading.fetch, reading.search),
     *(keeping.forget, keeping.gc, keeping.backup, verifying.doctor, keeping.down),
 )
