@@ -14,6 +14,7 @@ from adapters.models.extractive.terms import stems
 from adapters.models.language.asking import Asked, Choices, fitted, output_limit, request_of
 from adapters.models.language.attach import facts_of
 from adapters.models.language.forms import CheckForm, VerdictForm
+from adapters.models.language.locate import readings
 from adapters.models.language.showing import numbered
 from adapters.models.port import CheckInput
 from state.values.claims import Claim, ClaimCheck, Verdict
@@ -116,37 +117,44 @@ def read_checks(form: CheckForm, given: CheckInput, method: str) -> tuple[ClaimC
 
 
 def _combined(
-    claim: Claim,
-    said: VerdictForm | None,
-    rule: ClaimCheck,
-    given: CheckInput,
-    method: str,
+    claim: Claim, said: VerdictForm | None, rule: ClaimCheck, given: CheckInput, method: str
 ) -> ClaimCheck:
-    """Return the model's verdict, unless the wording proves it, or proves it too good."""
+    """Return the model's verdict, unless the wording settles it, or shows it to be too good."""
     both = f"{method}+rules"
-    if rule.verdict is Verdict.NO_TEXT or (
-        rule.verdict is Verdict.SUPPORTED and rule.method == wording.METHOD
-    ):
+    if rule.verdict is Verdict.CONTRADICTED:
+        return _contradicted(claim, rule, given, both)
+    is_proven = rule.verdict is Verdict.SUPPORTED and rule.method == wording.METHOD
+    if is_proven or rule.verdict is Verdict.NO_TEXT:
         return rule
     if said is None:
         return ClaimCheck(claim.id, Verdict.UNVERIFIED, method, "the check gave no verdict")
-    verdict = Verdict(said.verdict)
-    reason = " ".join(redact(said.reason).split())[:_MOST_REASON]
-    if rule.verdict is Verdict.CONTRADICTED:
-        if _is_borne_out_by_one(claim, given):
-            text = f"its quotes disagree: {rule.reason}"
-            return ClaimCheck(claim.id, Verdict.PARTIAL, both, text)
-        return ClaimCheck(claim.id, Verdict.CONTRADICTED, both, rule.reason)
     quotes = [item.text for item in given.evidence if item.id in claim.evidence_ids]
+    verdict, held_by_rule = Verdict(said.verdict), rule.verdict is Verdict.SUPPORTED
+    if verdict is not Verdict.UNVERIFIED and not _is_shown(said.quoted, quotes):
+        if held_by_rule:
+            return replace(rule, method=both)
+        text = f"read as {verdict.value}, by words that stand in none of its quotes"
+        return ClaimCheck(claim.id, Verdict.UNVERIFIED, both, text)
     if verdict is Verdict.SUPPORTED and (lacking := _lacking(claim.text, quotes)):
         return ClaimCheck(claim.id, Verdict.PARTIAL, both, lacking)
-    if verdict is Verdict.CONTRADICTED and not any(find_quote(q, said.quoted) for q in quotes):
-        text = "read as contradicted, by words that stand in none of its quotes"
-        return ClaimCheck(claim.id, Verdict.UNVERIFIED, both, text)
-    if verdict is Verdict.CONTRADICTED and rule.verdict is Verdict.SUPPORTED:
+    if verdict is Verdict.CONTRADICTED and held_by_rule:
         text = "read as contradicted, though the quotes have its words, numbers and names"
         return ClaimCheck(claim.id, Verdict.PARTIAL, both, text)
+    reason = " ".join(redact(said.reason).split())[:_MOST_REASON]
     return ClaimCheck(claim.id, verdict, method, reason)
+
+
+def _contradicted(claim: Claim, rule: ClaimCheck, given: CheckInput, method: str) -> ClaimCheck:
+    """Return what a quote that states another value makes of a claim that another may bear out."""
+    if _is_borne_out_by_one(claim, given):
+        text = f"its quotes disagree: {rule.reason}"
+        return ClaimCheck(claim.id, Verdict.PARTIAL, method, text)
+    return replace(rule, method=method)
+
+
+def _is_shown(said: str, quotes: Sequence[str]) -> bool:
+    """Tell whether the words that decided stand in one of the quotes."""
+    return any(find_quote(quote, each) for each in readings(said) for quote in quotes)
 
 
 def _is_borne_out_by_one(claim: Claim, given: CheckInput) -> bool:

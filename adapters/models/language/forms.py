@@ -93,7 +93,9 @@ class PlannedForm(Form):
 class PlanForm(Form):
     """A plan, or the question to put back; one of them must be there."""
 
-    subquestions: Annotated[list[PlannedForm], Field(max_length=3), _records(12)] = []
+    subquestions: Annotated[
+        list[PlannedForm], Field(json_schema_extra={"maxItems": 3}), _records(12)
+    ] = []
     clarification: Text = ""
 
     @model_validator(mode="after")
@@ -132,7 +134,7 @@ class ConflictForm(Form):
 class AssessForm(Form):
     """What a round's passages say."""
 
-    answers: Annotated[list[AnsweredForm], Field(min_length=1, max_length=3), _records(6)]
+    answers: Annotated[list[AnsweredForm], Field(min_length=1, max_length=6), _records(6)]
     conflicts: Annotated[list[ConflictForm], Field(max_length=5), _records(5)] = []
 
 

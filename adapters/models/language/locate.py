@@ -32,7 +32,7 @@ class Finder:
         What is found is a slice of the passage: the whole sentence where the quote is part of just
         one. None when the words stand nowhere, or where a source gives orders to its reader.
         """
-        for said in _readings(quote):
+        for said in readings(quote):
             for place in self._places(at):
                 span = self._span(place, said)
                 if span is not None:
@@ -99,8 +99,8 @@ def select(passage: Passage, span: Span, subquestion_id: str) -> Selected:
     )
 
 
-def _readings(quote: str) -> list[str]:
-    """Return what a model may have meant to quote: without number and marks, then its pieces."""
+def readings(quote: str) -> list[str]:
+    """Return what a model may have meant to quote: as it is, without marks, then in pieces."""
     plain = _NUMBER.sub("", quote).strip()
     bare = _WRAPPED.sub("", plain).strip()
     pieces = [piece for piece in _ELLIPSIS.split(bare) if len(piece) >= _SHORTEST_PIECE]

@@ -12,7 +12,7 @@ from adapters.models.language.asking import Asked, Choices, fitted, output_limit
 from adapters.models.language.attach import facts_of
 from adapters.models.language.forms import RepairForm, RewordedForm
 from adapters.models.language.showing import numbered
-from adapters.models.language.writing import Rested, claim_of
+from adapters.models.language.writing import Rested, claim_of, plain
 from adapters.models.port import Paragraph, RepairInput, SectionDraft
 from state.values.claims import FAILED, Claim, ClaimCheck
 from state.values.redaction import redact
@@ -82,15 +82,15 @@ def read_repairs(form: RepairForm, given: RepairInput) -> tuple[SectionDraft, ..
     for each in form.repairs:
         said.setdefault(each.claim.strip("[]. ").casefold(), each)
     texts = {item.id: item.text for item in archive.items}
-    taken = {claim.text for draft in given.drafts for claim in draft.claims}
+    taken = {plain(claim.text) for draft in given.drafts for claim in draft.claims}
     made: dict[str, Rested | None] = {}
     for number, (claim, _) in enumerate(failed_claims(given), start=1):
         new = said.get(f"c{number}")
         rested = claim_of(new.text, new.evidence, archive) if new else None
-        if rested and (rested.text in taken or _goes_beyond(rested, texts)):
+        if rested and (plain(rested.text) in taken or _goes_beyond(rested, texts)):
             rested = None
         made[claim.id] = rested
-        taken |= {rested.text} if rested else set()
+        taken |= {plain(rested.text)} if rested else set()
     return tuple(_mended(draft, made) for draft in given.drafts)
 
 

@@ -191,7 +191,7 @@ def _is_told(made: Rested, claims: Sequence[Claim]) -> bool:
     for claim in claims:
         others = stems(claim.text)
         alike = len(words & others) >= _ALIKE * len(words | others)
-        if _plain(claim.text) == _plain(made.text):
+        if plain(claim.text) == plain(made.text):
             return True
         if words and alike and facts_of(claim.text) == facts and _same_side(claim.text, made.text):
             return True
@@ -210,7 +210,8 @@ def _shortened(text: str) -> str:
     return text[: ends[-1]] if ends else ""
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Return the words of `text` alone, by which one claim repeats another."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 

@@ -1,6 +1,7 @@
 """What every `Researcher` must keep to, whoever it is."""
 
 import asyncio
+import json
 from collections.abc import Coroutine
 from typing import TypeVar
 
@@ -9,8 +10,10 @@ from hypothesis import given as having
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from adapters.models.chat.scripted import ScriptedModel
 from adapters.models.extractive.researcher import ExtractiveResearcher
 from adapters.models.fake import FakeResearcher
+from adapters.models.language.researcher import LanguageResearcher
 from adapters.models.port import (
     Answer,
     AssessInput,
@@ -61,7 +64,27 @@ def scripted() -> FakeResearcher:
     )
 
 
-@pytest.fixture(params=[ExtractiveResearcher, scripted], ids=["extractive", "fake"])
+def language() -> LanguageResearcher:
+    """Return the researcher with a model that answers every question about the ferry well."""
+    quoted = {"passage": "p1", "quote": TEXT[:39]}
+    answer = {"subquestion": "q1", "quotes": [quoted], "coverage": "covered"}
+    stated = {"section": "summary", "text": CHOSEN.text, "evidence": ["e1"]}
+    forms = {
+        "PlanForm": {"subquestions": [{"question": PLAN.goal, "query": "Ostra ferry passengers"}]},
+        "AssessForm": {"answers": [answer]},
+        "ReportForm": {"claims": [stated]},
+        "SectionForm": {"claims": [stated]},
+        "OutlineForm": {"sections": [{"section": "summary", "evidence": ["e1"]}]},
+        "CheckForm": {"checks": [{"claim": "c1", "quoted": CHOSEN.text, "verdict": "supported"}]},
+        "RepairForm": {"repairs": [{"claim": "c1", "text": ""}]},
+        "WholeForm": {"reopen": [{"section": "summary", "problem": "It is too short."}]},
+    }
+    return LanguageResearcher(ScriptedModel(lambda request: json.dumps(forms[request.schema_name])))
+
+
+@pytest.fixture(
+    params=[ExtractiveResearcher, scripted, language], ids=["extractive", "fake", "language"]
+)
 def researcher(request: pytest.FixtureRequest) -> Researcher:
     made: Researcher = request.param()
     return made
