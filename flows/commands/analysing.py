@@ -18,7 +18,7 @@ _DAYS = 36_500
 
 def stats(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="The question; none: list them.")
+        str, typer.Argument(metavar="NAME", help="The question; without, they are listed.")
     ] = "",
     *,
     since: Annotated[
