@@ -29,6 +29,7 @@ _BROWSER_NAMES = {
     "big5": "big5hkscs",
 }
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]|\x1b")
+_ASCII_AND_ZEROS = re.compile(rb"[\0\t\r\n\f\x20-\x7e]*")
 _BEFORE = 500
 _CHARSET_PARAMETER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:+-]+)""", re.IGNORECASE)
 
@@ -112,18 +113,21 @@ def _finish(data: bytes, charset: str, *, errors: str = "replace") -> Decoded:
 
 
 def _utf16_without_bom(data: bytes) -> str:
-    """Return the order of bytes when zeros stand in every other place only, as in UTF-16, or ''."""
+    """Return the order of bytes when zeros stand where UTF-16 has them, or ''.
+
+    Where there are few, as in Chinese, the text must be writing in that order.
+    """
     sample = data[: 4096 & ~1]
-    for charset, zeros, others in (
-        ("utf-16-le", sample[1::2], sample[::2]),
-        ("utf-16-be", sample[::2], sample[1::2]),
-    ):
-        share = zeros.count(0) / max(1, len(zeros))
-        if share > 0.4 and others.count(0) < 0.05 * len(others) and len(sample) >= 8:
-            return charset
-        if share > 0.01 and not others.count(0) and _is_writing(sample, charset):
-            return charset
-    return ""
+    if len(sample) < 8 or len(data) % 2 or not sample.count(0):
+        return ""
+    zeros = {"utf-16-le": sample[1::2].count(0), "utf-16-be": sample[::2].count(0)}
+    most, least = sorted(zeros, key=zeros.__getitem__, reverse=True)
+    pairs = len(sample) // 2
+    if zeros[most] > 0.4 * pairs and zeros[least] < 0.05 * pairs:
+        return most
+    if _ASCII_AND_ZEROS.fullmatch(sample):
+        return ""
+    return next((order for order in (most, least) if _is_writing(sample, order)), "")
 
 
 def _is_writing(sample: bytes, charset: str) -> bool:

@@ -84,7 +84,7 @@ def read_markdown(data: bytes, *, charset: str = "") -> Reading:
         segments.insert(0, Segment(BlockKind.CODE, 0, len(front), main=False))
     too_deep = any(token.level >= _MAX_NESTING - 2 for token in tokens)
     deep = f"text nested deeper than {_MAX_NESTING} levels is not offered as evidence"
-    remarks = (found[1] for found in _REMARK.finditer(text))
+    remarks = (found[1].strip("\"'") for found in _REMARK.finditer(text))
     concealed = [*walk.concealed, *filter(None, map(hidden.told, remarks))][:_MAX_NOTED]
     orders = hidden.warning(concealed)
     document = Document(
@@ -228,7 +228,8 @@ def _comments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if closing < 0:
             return
         start = closing + 3
-        yield opening, start
+        if not opening or text[opening - 1] != "\\":
+            yield opening, start
 
 
 def _content_span(token: Token, source: _Source) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from state.values.blocks import Block, BlockKind, Document
 
 _MARKDOWN = "text/markdown"
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\Z")
+_BULLETED = re.compile(r"[-*+•‣–]\s+")
 _NUMBERED = re.compile(r"\d{1,9}[.)]\s")
 _NOTE_MARK = re.compile(r"\[\^?([^\[\]\s]{1,20})\]:?\s*")
 _NOTE_BEFORE = re.compile(r"\[\^?([^\[\]\s]{1,20})\]:?[ \t]*\Z")
@@ -21,7 +22,7 @@ _CELLS = re.compile(r"\t+|\s\|\s|\s{3,}")
 # What would begin another kind of block at the beginning of a line.
 _OPENS_BLOCK = re.compile(
     r"(?:#{1,6}(?=\s|\Z)|>|[-+*](?=\s|\Z)|(?:[-*_]\s*){3,}\Z|=+\s*\Z|`{3,}|~{3,}|\||\$\$"
-    r"|\[[^\[\]]{1,200}\]:|\[\^|:?-+:?\s*(?:\||\Z))"
+    r"|\[[^\[\]]{1,200}\]:|\[\^|\\\[|:?-+:?\s*(?:\||\Z))"
 )
 _OPENS_NUMBERED = re.compile(r"(\d{1,9})([.)](?:\s|\Z))")
 _TAG_OR_ENTITY = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
@@ -136,6 +137,8 @@ class _Writer:
                     "\n" if follows else "\n\n",
                 )
             marker += "- "
+            if bullet := _BULLETED.match(text):  # so is this one
+                text = text[bullet.end() :]
         shown = marker + _prose(text, indent=" " * len(marker))
         return _Piece(block.kind, shown, "\n" if follows else "\n\n")
 
@@ -171,7 +174,7 @@ def _line(line: str) -> str:
     line = _safe(line)
     if _OPENS_BLOCK.match(line):
         return "\\" + line
-    return _OPENS_NUMBERED.sub(r"\1\\\2", line) if _OPENS_NUMBERED.match(line) else line
+    return _OPENS_NUMBERED.sub(r"\1\\\2", line, count=1) if _OPENS_NUMBERED.match(line) else line
 
 
 def _equation(text: str) -> str:
