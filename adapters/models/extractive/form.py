@@ -13,6 +13,7 @@ _CODE = re.compile(
     r"|\w\(\w+=|\w = |[{}]|;\s*$",
     re.MULTILINE,
 )
+_FORMULA = re.compile(r"\$\$?[^$\n]{1,2000}\$\$?|[_^]\{[^{}\n]{1,80}\}")
 _SHELL = re.compile(
     r"\A\s*(?:sudo )?(?:pip3?|pipx|uvx?|conda|npm|npx|yarn|pnpm|apt(?:-get)?|dnf|brew|"
     r"cargo|git|docker|python3? -m|curl|wget|make|cmake|go|gem|rm|cd|export)"
@@ -33,7 +34,8 @@ _LINK = re.compile(r"\W*(?:\[[^\]]*\]\([^)]*\)|<?https?://\S+>?)\W*")
 
 
 def is_code(text: str) -> bool:
-    """Tell whether `text` is code or a command to type in."""
+    """Tell whether `text` is code or a command to type in; formulas are neither."""
+    text = _FORMULA.sub("x", text)
     return _CODE.search(text) is not None or _SHELL.match(text) is not None
 
 

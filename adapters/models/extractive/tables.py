@@ -41,7 +41,12 @@ def _cells(line: str) -> list[str]:
     mark = "|" if "|" in line else "\t"
     if mark not in line:
         return []
-    return [cell.strip() for cell in line.strip(f" {mark}").split(mark)]
+    return [cell.strip() for cell in _bare(line).strip(f" {mark}").split(mark)]
+
+
+def _bare(line: str) -> str:
+    """Return `line` with other signs for the bars that its cells hold, escaped."""
+    return line.replace(r"\|", "/ ")
 
 
 def _unit(column: str) -> tuple[ValueKind, float, str] | None:
@@ -64,7 +69,7 @@ def _measured(
     if value.kind is not ValueKind.NUMBER or value.unit or value.start < body:
         return value
     begin = text.rfind("\n", 0, value.start) + 1
-    line = text[begin : text.find("\n", begin) if "\n" in text[begin:] else len(text)]
+    line = _bare(text[begin : text.find("\n", begin) if "\n" in text[begin:] else len(text)])
     mark = "|" if "|" in line else "\t"
     offset = len(line) - len(line.lstrip(f" {mark}"))
     place = line[offset : value.start - begin].count(mark)
