@@ -108,8 +108,6 @@ def term_counts(text: str) -> Counter[str]:
 def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the BM25 score (≥0) of each passage for `query`, in the order given.
 
-    A heading that others stand under scores 0: it is given with each of them.
-
     A passage with all that is asked counts more than one that often has a part of it. Inverse
     document frequencies come from `passages` alone, smoothed so that a term found in all
     of them still counts a little. Terms of a passage's heading count half, less where it
@@ -129,13 +127,9 @@ def rank_passages(query: str, passages: Sequence[Passage]) -> list[float]:
         term: math.log(1 + (len(passages) - found_in[term] + 0.5) / (found_in[term] + 0.5))
         for term in wanted
     }
-    headings = {(passage.source_id, _bare(passage.heading)) for passage in passages}
     whole = sum(wanted[term] * idf[term] for term in wanted) or 1.0
     scores = []
-    for passage, terms, length in zip(passages, frequencies, lengths, strict=True):
-        if (passage.source_id, _bare(passage.text)) in headings:
-            scores.append(0.0)
-            continue
+    for terms, length in zip(frequencies, lengths, strict=True):
         norm = _K1 * (1 - _B + _B * length / mean_length)
         weights = {term: wanted[term] * idf[term] for term in terms}
         score = sum(weights[term] * tf * (_K1 + 1) / (tf + norm) for term, tf in terms.items())
@@ -152,10 +146,6 @@ def _frequencies(wanted: Counter[str], body: Counter[str], passage: Passage) -> 
         for term in wanted
     }
     return {term: tf for term, tf in weighted.items() if tf > 0}
-
-
-def _bare(text: str) -> str:
-    return text.strip("#=`*_ \t\n")
 
 
 def _file_name(locator: str) -> str:
