@@ -1,45 +1,90 @@
 """Who judges and writes: the built-in researcher, or the language models that settings name."""
 
 import os
+from dataclasses import dataclass
 
 from adapters.models.chat.fallback import FallbackModel
 from adapters.models.chat.kept import KeptAnswers
 from adapters.models.chat.limiter import Limiter
 from adapters.models.chat.port import ChatModel
 from adapters.models.chat.provider import Patience, ProviderModel
-from adapters.models.language.researcher import LanguageResearcher
-from adapters.models.port import Researcher
+from adapters.models.language.researcher import LanguageResearcher, Operation
+from adapters.models.port import PlanInput, Researcher
 from flows.settings import Settings
+from state.values.errors import InvalidRequest, ObstructedError, RejectedError
 
-BUILT_IN = "extractive"
+PLANNING: tuple[Operation, ...] = ("plan", "outline")
+ASSESSING: tuple[Operation, ...] = ("assess",)
+WRITING: tuple[Operation, ...] = ("synthesise", "write_section", "repair")
+CHECKING: tuple[Operation, ...] = ("check_claims", "check_report")
 
 
-def language_researcher(settings: Settings, name: str) -> Researcher:
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """A researcher, and the models that it asks."""
+
+    researcher: Researcher
+    models: tuple[ProviderModel, ...]
+
+    async def prepare(self) -> None:
+        """Learn how much each model takes; raises `ObstructedError` where one lacks a key."""
+        for model in self.models:
+            await model.find_context()
+        try:
+            self.researcher.price(PlanInput("What is asked?"))
+        except RejectedError as error:
+            raise ObstructedError(error.message, code=error.code) from error
+
+    async def aclose(self) -> None:
+        """Close the connections to the models."""
+        for model in self.models:
+            await model.aclose()
+
+
+def open_judges(settings: Settings, name: str) -> Judges:
     """Return the researcher that asks the model `name`, and others where the settings say so."""
-    opened: dict[str, ChatModel] = {}
+    opened: dict[str, ProviderModel] = {}
 
-    def named(wanted: str) -> ChatModel:
+    def named(wanted: str) -> ProviderModel:
         if wanted not in opened:
             opened[wanted] = chat_model(settings, wanted)
         return opened[wanted]
 
-    by_operation = {
-        "plan": settings.model_plan,
-        "assess": settings.model_assess,
-        "write": settings.model_write,
-        "check": settings.model_check,
-    }
-    first = named(name)
+    first: ChatModel = named(name)
     if settings.model_fallback:
         first = FallbackModel(first, *(named(other) for other in settings.model_fallback))
-    return LanguageResearcher(
-        first,
-        models={operation: named(other) for operation, other in by_operation.items() if other},
-        kept=KeptAnswers(settings.cache / "answers"),
-    )
+    others: dict[Operation, ChatModel] = {}
+    for chosen, operations in (
+        (settings.model_plan, PLANNING),
+        (settings.model_assess, ASSESSING),
+        (settings.model_write, WRITING),
+        (settings.model_check, CHECKING),
+    ):
+        if chosen:
+            others |= dict.fromkeys(operations, named(chosen))
+    kept = KeptAnswers(settings.cache / "answers")
+    return Judges(LanguageResearcher(first, models=others, kept=kept), tuple(opened.values()))
 
 
-def chat_model(settings: Settings, name: str) -> ChatModel:
+def require_model(settings: Settings, name: str, *, in_dollars: bool) -> None:
+    """Raise `InvalidRequest` unless the model can be asked, and priced where that is needed.
+
+    Asks nothing of it.
+    """
+    model = chat_model(settings, name)
+    try:
+        LanguageResearcher(model).price(PlanInput("What is asked?"))
+        is_priced = model.is_priced
+    except RejectedError as error:
+        raise InvalidRequest(error.message, code=error.code) from error
+    if in_dollars and not is_priced:
+        raise InvalidRequest(
+            f"what {name} costs is not known, so a budget in dollars means nothing; use "
+            "--budget-tokens"
+        )
+
+
+def chat_model(settings: Settings, name: str) -> ProviderModel:
     """Return the model `name`, which is asked at most so often at once on this whole machine."""
     return ProviderModel(
         name,

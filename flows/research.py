@@ -52,6 +52,7 @@ async def research(run_id: str) -> State[str]:
     async with take_up(run_id, open_desk()) as (driver, ending):
         tools = open_tools(driver)
         try:
+            await tools.prepare()
             plan = await agree_on_plan(driver, tools)
             if plan.clarification:
                 await ask_back(driver)

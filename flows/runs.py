@@ -29,6 +29,8 @@ from state.run_events import RunCancelled, RunCancelRequested, RunInterrupted, R
 from state.values.errors import AssayError, InvalidRequest, RejectedError
 from state.values.origins import ANY
 
+BUILT_IN = "extractive"
+
 __all__ = [
     "RunResult",
     "ask",
@@ -135,7 +137,7 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
         search_providers=tuple(dict.fromkeys(search)),
         reference_urls=tuple(dict.fromkeys(references)),
         allowed_origins=_origins(origins, search, references),
-        model=_model(model),
+        model=_model(model, limits or {}),
         scope=scope,
         limits=limits,
         **options,
@@ -158,11 +160,18 @@ def _require_providers(names: Sequence[str]) -> None:
         require_provider(settings, name)
 
 
-def _model(name: str | None) -> str:
+def _model(name: str | None, limits: Mapping[str, int | None]) -> str:
+    """Return the model to ask; '' is the built-in researcher. Raises when it cannot be asked."""
     from flows.settings import load_settings
 
-    chosen = load_settings().model if name is None else name.strip()
-    return "" if chosen == "extractive" else chosen
+    settings = load_settings()
+    chosen = settings.model if name is None else name.strip()
+    if chosen in ("", BUILT_IN):
+        return ""
+    from flows.models import require_model
+
+    require_model(settings, chosen, in_dollars=limits.get("max_cost_micro_usd") is not None)
+    return chosen
 
 
 def _origins(

@@ -46,6 +46,8 @@ T = TypeVar("T")
 G = TypeVar("G")
 
 CRASHED = "CRASHED"
+# What a person mends at the model's provider, after which the same step goes on.
+_OF_THE_PROVIDER = ("MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_UNAVAILABLE")
 _OF_THE_ENGINE = ("prefect", "httpx", "httpcore", "anyio", "websockets")
 
 _executing: ContextVar["Driver"] = ContextVar("executing")
@@ -249,6 +251,8 @@ class Driver:
             )
         if not isinstance(answer, Exception) or is_the_machines(answer):
             raise answer
+        if isinstance(answer, AssayError) and answer.code in _OF_THE_PROVIDER:
+            raise ObstructedError(answer.message, code=answer.code) from answer
         if isinstance(answer, AssayError):
             code, message = answer.code, answer.message
         else:

@@ -25,13 +25,17 @@ Ask = Callable[[Run], Awaitable[None]]
 StopAfter = Literal["plan", "round", "report"]
 
 
+async def _nothing() -> None:
+    """Prepare nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What a run uses of the world: where it searches, how it reads, who judges.
 
     Every query goes to each chain of `searches`; within one, the next provider is asked where the
-    one before failed or found nothing. `inventory` lists what there is to search, and `unused`
-    what of it no search finds (None where that is unknown).
+    one before failed or found nothing. `prepare` is awaited before the first use. `inventory` lists
+    what there is to search, and `unused` what of it no search finds (None where that is unknown).
     """
 
     searches: tuple[tuple[Search, ...], ...]
@@ -40,10 +44,13 @@ class Tools:
     researcher: Researcher
     inventory: Callable[[], list[dict[str, object]]]
     unused: Callable[[], Awaitable[Unused]] | None = None
+    prepare: Callable[[], Awaitable[None]] = _nothing
+    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
 
     async def aclose(self) -> None:
-        """End child processes."""
-        await self.converter.aclose()
+        """End child processes and close connections."""
+        for close in (self.converter.aclose, *self.closers):
+            await close()
 
 
 def _observe_nothing(run: Run, drafts: Sequence[Draft]) -> None:
@@ -127,12 +134,11 @@ def open_world(settings: Settings, request: ResearchRequest, archive: Artifacts)
     A run that asks for nothing of the web loads nothing that could open a connection.
     """
     local = local_tools(settings, request.sources) if request.sources else None
-    if local and request.model:
-        local = replace(local, researcher=make_researcher(settings, request.model))
     if not request.uses_web:
         assert local is not None  # a request names sources, or asks for the web  # noqa: S101
-        return local
+        return _with_model(local, settings, request.model)
     from adapters.documents.routed import RoutedReader
+    from adapters.models.extractive.researcher import ExtractiveResearcher
     from flows.web import web_reader, web_searches
 
     pages = web_reader(settings, origins=request.allowed_origins, archive=archive)
@@ -140,19 +146,33 @@ def open_world(settings: Settings, request: ResearchRequest, archive: Artifacts)
     web: list[dict[str, object]] = []
     web += [{"search": provider} for provider in request.search_providers]
     web += [{"reference": url} for url in request.reference_urls]
-    return Tools(
+    tools = Tools(
         searches=(*(local.searches if local else ()), *((chain,) if chain else ())),
         reader=RoutedReader(local=local.reader if local else None, web=pages),
         converter=local.converter if local else local_converter(settings),
-        researcher=local.researcher if local else make_researcher(settings, request.model),
+        researcher=local.researcher if local else ExtractiveResearcher(),
         inventory=lambda: [*(local.inventory() if local else []), *web],
         unused=local.unused if local else None,
+    )
+    return _with_model(tools, settings, request.model)
+
+
+def _with_model(tools: Tools, settings: Settings, model: str) -> Tools:
+    """Return `tools` with the language model `model` as researcher, where one is named."""
+    if not model:
+        return tools
+    from flows.models import open_judges
+
+    judges = open_judges(settings, model)
+    return replace(
+        tools, researcher=judges.researcher, prepare=judges.prepare, closers=(judges.aclose,)
     )
 
 
 def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
     """Return what a run over local `sources` uses: no network, no key, no model."""
     from adapters.documents.local_reader import LocalReader
+    from adapters.models.extractive.researcher import ExtractiveResearcher
     from adapters.search.local import LocalFolder
 
     converter = local_converter(settings)
@@ -163,21 +183,10 @@ def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
         searches=((search,),),
         reader=reader,
         converter=converter,
-        researcher=make_researcher(settings, ""),
+        researcher=ExtractiveResearcher(),
         inventory=reader.inventory,
         unused=search.unused,
     )
-
-
-def make_researcher(settings: Settings, model: str) -> Researcher:
-    """Return the researcher that asks `model`, or without one the built-in researcher."""
-    if not model:
-        from adapters.models.extractive.researcher import ExtractiveResearcher
-
-        return ExtractiveResearcher()
-    from flows.models import language_researcher
-
-    return language_researcher(settings, model)
 
 
 def local_converter(settings: Settings) -> Converter:

@@ -213,7 +213,8 @@ def _about(found: "Findings") -> str:
     first, last = f"{found.first:%Y-%m-%d}", f"{found.last:%Y-%m-%d}"
     between = f"on {first}" if first == last else f"{first} to {last}"
     if not asked:
-        return f"All {counted(found.runs, 'run')}, asked for {between} (UTC)."
+        every = "All " if found.runs > 1 else ""
+        return f"{every}{counted(found.runs, 'run')}, asked for {between} (UTC)."
     return f"{counted(found.runs, 'run')} asked for {asked} ({between}; UTC)."
 
 

@@ -1,5 +1,6 @@
 """Models of pydantic-ai, made from a name or for a server; it is slow to import, as `wire` is."""
 
+import re
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
 from adapters.models.chat.errors import AUTH, NOT_FOUND, ModelRejected
 
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\b")
 _OPENAI_PREFIXES = ("openai:", "openai-chat:")
 
 
@@ -35,11 +37,17 @@ def connect(model: str, *, base_url: str, api_key: str) -> Connected:
     try:
         return Connected(infer_model(model))
     except UserError as error:
-        problem = str(error).split("\n")[0]
-        code = AUTH if "api_key" in problem.casefold() else NOT_FOUND
+        if variable := _VARIABLE.search(str(error)):
+            raise ModelRejected(
+                f"model {model!r} needs a key; set {variable[0]} to yours", code=AUTH
+            ) from None
     except ImportError as error:
-        problem, code = str(error), NOT_FOUND
-    raise ModelRejected(f"model {model!r}: {problem}", code=code)
+        raise ModelRejected(f"model {model!r}: {error}", code=NOT_FOUND) from error
+    raise ModelRejected(
+        f"there is no model {model!r}; name it as provider:model, such as openai:gpt-5, or set "
+        "ASSAY_MODEL_URL to the base URL of an OpenAI-compatible server and name it as it is there",
+        code=NOT_FOUND,
+    )
 
 
 def is_private(url: str) -> bool:
