@@ -46,6 +46,8 @@ def read_json(text: str) -> Iterator[object]:
             yield value
     if found:
         return
+    if text[:1] in ("{", "[") and _end(text, 0) is None:  # what is whole in it is only a part
+        raise CutOff("the JSON is cut off")
     for piece in _pieces(text):
         if piece is None:
             cut = True

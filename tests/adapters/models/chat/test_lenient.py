@@ -99,7 +99,14 @@ def test_a_text_without_json_is_said_to_have_none(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"a": [{"b": 1}, {"b": ', '{"a": "and then', '```json\n[{"a": 1}', "Here: {", "{'a': 'b"],
+    [
+        '{"a": [{"b": 1}, {"b": ',
+        '{"a": "and then',
+        '```json\n[{"a": 1}',
+        "Here: {",
+        "{'a': 'b",
+        "[null, []",
+    ],
 )
 def test_json_that_is_cut_off_is_said_to_be(text: str) -> None:
     with pytest.raises(CutOff, match="cut off"):
