@@ -19,6 +19,7 @@ from state.values.blocks import Conversion, Outcome
 from state.values.errors import AssayError
 from state.values.wording import counted
 
+_OUT_OF_REACH = "/etc/passwd"  # everybody may read it, but a reader of documents
 _LEAST_FREE = 500 * 1024 * 1024
 _PACKAGES = (
     *("assay-research", "prefect", "duckdb", "tantivy", "trafilatura", "pydantic", "lxml"),
@@ -165,29 +166,35 @@ def _readers(settings: Settings) -> str:
 
 
 def _limits(_: Settings) -> str:
-    from adapters.documents.sandboxed import Limits, SandboxedConverter
+    from adapters.documents.sandboxed import Limits
 
     limits = Limits()
-
-    async def exceed() -> Conversion:
-        converter = SandboxedConverter(
-            pool=1, limits=limits, function="adapters.documents.probe:exceed_memory"
-        )
-        try:
-            return await converter.convert(b"x", name="probe")
-        finally:
-            await converter.aclose()
-
-    made = anyio.run(exceed)
+    made = _probe("exceed_memory")
     if made.outcome is not Outcome.LIMIT:
         raise _Unwell(
             f"a reader that takes too much memory is not stopped here ({made.outcome}: "
             f"{made.reason}); read only files that you trust"
         )
+    reached = _probe("reach_out").reason
     return (
         f"each file is read within {limits.memory_bytes // 2**20:,} MiB and {limits.wall_s:g} s, "
-        "in a process of its own"
+        "in a process of its own without network, other processes or other files"
+        + (f"; but this system cannot keep it from {reached}" if reached else "")
     )
+
+
+def _probe(function: str) -> Conversion:
+    """Return what a reader's process makes of work that must not succeed there."""
+    from adapters.documents.sandboxed import SandboxedConverter
+
+    async def ask() -> Conversion:
+        converter = SandboxedConverter(pool=1, function=f"adapters.documents.probe:{function}")
+        try:
+            return await converter.convert(os.fsencode(_OUT_OF_REACH), name="probe")
+        finally:
+            await converter.aclose()
+
+    return anyio.run(ask)
 
 
 def _searches(settings: Settings) -> str:
