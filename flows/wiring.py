@@ -190,7 +190,11 @@ def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
 
 
 def local_converter(settings: Settings) -> Converter:
-    """Return the converter for whatever people have, each conversion in a limited child."""
+    """Return the converter for whatever people have, each conversion in a limited child.
+
+    Docling is preferred where it is installed, within its own, larger limits.
+    """
+    from adapters.documents.preferred import prefer_docling
     from adapters.documents.sandboxed import SandboxedConverter
 
-    return SandboxedConverter(pool=settings.conversions_at_once)
+    return prefer_docling(SandboxedConverter(pool=settings.conversions_at_once))

@@ -13,6 +13,7 @@ from typing import cast
 
 from adapters.documents import sniff
 from adapters.documents.charset import charset_parameter
+from adapters.documents.docling_mapping import PACKAGES as DOCLING
 from adapters.documents.reading import Reading, Unreadable
 from state.values.blocks import Conversion, Outcome
 from state.values.ids import sha256_hex
@@ -76,6 +77,7 @@ def converter_version() -> str:
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     code = sha256_hex(b"\0".join(source.read_bytes() for source in sources))[:16]
     packages = sorted({name for known in FORMATS.values() for name in known.packages})
+    packages += DOCLING
     return ",".join([code, *(f"{name}={_installed(name)}" for name in packages)])
 
 

@@ -1,0 +1,1 @@
+"""Where docling keeps its values."""
