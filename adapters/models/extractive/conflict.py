@@ -11,52 +11,33 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from adapters.models.extractive.answers import Expected
-from adapters.models.extractive.editions import is_newer
-from adapters.models.extractive.form import is_code
-from adapters.models.extractive.lexicon import (
-    ANTONYMS,
-    BOUNDS,
-    QUALIFIERS,
+from adapters.models.extractive.clauses import (
+    clause_of,
+    governor,
+    qualifiers,
+    window,
+    wording,
+    years,
 )
+from adapters.models.extractive.contrary import opposed
+from adapters.models.extractive.editions import is_newer
 from adapters.models.extractive.needs import Need
-from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.numbered import names_apart
 from adapters.models.extractive.pool import Candidate, is_near_copy
+from adapters.models.extractive.settle import Stated, settle
 from adapters.models.extractive.terms import (
-    content,
-    fold,
     is_capitalising,
     is_content,
     stem,
-    stems,
 )
 from adapters.models.extractive.units import ValueKind
 from adapters.models.extractive.values import Value
-from adapters.models.extractive.voices import count_voices
+from adapters.models.extractive.voices import are_copies, are_versions, count_voices
 from adapters.models.extractive.weigh import Scored
 
-_WINDOW = 7
 _SHARED = 0.5
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W\d_]|\b[A-Z]{2,}\b|\b[A-Za-z]+[-_]?\d+\b")
-_VERSION = re.compile(r"\b([^\W\d_][\w-]*)[ \u00a0]v?(\d+(?:\.\d+)+)")
-_BREAK = re.compile(r"[,;:—()]\s|[.!?]\s|[，；：。（）]|\n\s*\n")
-_STOP = re.compile(r"(?<=[^\W\d_]{2}[.!?])\s|(?<=\d[.!?])\s+(?=[A-ZÀ-ÖØ-Þ])|[。！？]|\n\s*\n")
-_LEANING = re.compile(r"(?:It|They|This|These|That|Those|Both)\b")
-_CONTRAST = re.compile(
-    r"\b(?:but|except|unless|instead|only if|whereas|however|aber|sondern|außer|sauf|mais|pero)\b"
-    r"|但是?|除非|除了",
-    re.IGNORECASE,
-)
-_FIELD = re.compile(r"(?:[-*+•][ \t]+)?(?P<name>[\w][\w -]{0,30}):[ \t]+(?P<value>[^\n]+)")
-_CLAUSE = re.compile(
-    r"\b(?:and|but|und|aber|et)\s+(?:is|are|was|were|has|have|had|can|will|ist|war)\b"
-)
-_AGENT = re.compile(
-    r"\b(?P<done>[a-z]{3,})(?:\s+(?:in|on)\s+[\w ]{2,20}?)?\s+by\s+(?:the\s+)?"
-    r"(?P<name>[A-ZÀ-ÖØ-Þ][\w’'.-]*\w(?:\s+(?:(?:&|and|of|de|van|von)\s+)?[A-ZÀ-ÖØ-Þ][\w’'-]*\w)*)"
-)
 _COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
-_ANTONYMS = tuple((stem(a), stem(b)) for a, b in ANTONYMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +55,8 @@ def find_clashes(items: Sequence[Scored], need: Need) -> list[Clash]:
     for a, b in combinations(items, 2):
         if not _are_comparable(a.candidate, b.candidate, need):
             continue
-        difference = (
-            _values_differ(a.candidate, b.candidate, need, items)
-            or _fields_differ(a.candidate, b.candidate, need)
-            or _agents_differ(a.candidate, b.candidate, need)
-            or _versions_differ(a.candidate, b.candidate, need)
-            or _denied(a, b, need)
-        )
+        difference = _values_differ(a.candidate, b.candidate, need, items)
+        difference = difference or opposed(a.candidate, b.candidate, need)
         if difference:
             found.append(Clash(a, b, difference))
     return found
@@ -143,8 +119,36 @@ def _values_differ(a: Candidate, b: Candidate, need: Need, items: Sequence[Score
         if any(not _differ(x, y) for x in peers_a for y in peers_b):
             continue
         if _same_thing(a, one, b, other, need, alone=len(peers_a) == len(peers_b) == 1):
-            return f"{_voiced(a, one, items)} against {_voiced(b, other, items)}"
+            altered = _altered((a, one), (b, other), items)
+            sides = (
+                _voiced(side, value, items) + (" (in an altered copy)" if side in altered else "")
+                for side, value in ((a, one), (b, other))
+            )
+            return " against ".join(sides)
     return ""
+
+
+def _altered(
+    first: tuple[Candidate, Value], second: tuple[Candidate, Value], items: Sequence[Scored]
+) -> list[Candidate]:
+    """Return which of the sides stands in a copy of another's text that was altered there."""
+    kind, unit = first[1].kind, first[1].unit
+    others = (
+        (item.candidate, value)
+        for item in items
+        for value in item.candidate.values[:1]
+        if value.kind is kind and value.unit == unit
+    )
+    sides = [first, second, *others]
+    stated = [Stated(_shown(side, value), side.passage.text) for side, value in sides]
+    stands = settle(stated)
+    texts = first[0].passage.text, second[0].passage.text
+    both = are_versions(*texts) and are_copies(*texts)
+    return [
+        side
+        for (side, _), is_sound in zip(sides[:2], stands, strict=False)
+        if both and not is_sound
+    ]
 
 
 def _voiced(candidate: Candidate, value: Value, items: Sequence[Scored]) -> str:
@@ -160,51 +164,6 @@ def _voiced(candidate: Candidate, value: Value, items: Sequence[Scored]) -> str:
     voices = count_voices(sources.values())
     shown = _shown(candidate, value)
     return f"{shown} ({voices} independent sources)" if voices > 1 else shown
-
-
-def _fields_differ(a: Candidate, b: Candidate, need: Need) -> str:
-    """Return on what two fields of one name differ that stand under the same heading."""
-    one, other = _FIELD.fullmatch(a.text.strip()), _FIELD.fullmatch(b.text.strip())
-    if one is None or other is None or not a.passage.heading:
-        return ""
-    same = fold(one["name"]) == fold(other["name"])
-    same = same and fold(a.passage.heading) == fold(b.passage.heading)
-    asked = {term.stem for term in need.terms} | stems(need.question)
-    if not same or not stems(one["name"]) & asked or not stems(a.passage.heading) & asked:
-        return ""
-    if fold(one["value"]).strip("\"'`. ") == fold(other["value"]).strip("\"'`. "):
-        return ""
-    return f"{_brief(one['value'])} against {_brief(other['value'])}"
-
-
-def _agents_differ(a: Candidate, b: Candidate, need: Need) -> str:
-    """Return on whom two sentences differ that say by whom the same was done."""
-    if need.expected is not Expected.PERSON:
-        return ""
-    asked = {term.stem for term in need.terms if not term.is_name}
-    for one in _AGENT.finditer(a.text):
-        for other in _AGENT.finditer(b.text):
-            done = asked & stems(one["done"]) & stems(other["done"])
-            mine, theirs = stems(one["name"]), stems(other["name"])
-            if done and mine and theirs and not mine & theirs:
-                return f"{_brief(one['name'])} against {_brief(other['name'])}"
-    return ""
-
-
-def _versions_differ(a: Candidate, b: Candidate, need: Need) -> str:
-    """Return on which version two sentences differ that are otherwise worded alike."""
-    if need.expected is not Expected.VERSION:
-        return ""
-    one, other = _VERSION.findall(a.text), _VERSION.findall(b.text)
-    if len(one) != 1 or len(other) != 1 or one[0] == other[0]:
-        return ""
-    (named, first), (named_too, second) = one[0], other[0]
-    shared, every = _wording(a) & _wording(b), _wording(a) | _wording(b)
-    topic = {term.stem for term in need.terms if not term.is_name}
-    alike = len(shared) >= 2 and len(shared) >= 0.6 * len(every) and bool(topic & shared)
-    if named.lower() != named_too.lower() or not alike:
-        return ""
-    return f"{named} {first} against {named_too} {second}"
 
 
 def _bearing(candidate: Candidate, need: Need) -> list[Value]:
@@ -244,13 +203,13 @@ def _differ(one: Value, other: Value) -> bool:
 def _same_thing(
     a: Candidate, one: Value, b: Candidate, other: Value, need: Need, *, alone: bool
 ) -> bool:
-    if _qualifiers(a, one) != _qualifiers(b, other) or not _same_time(a, one, b, other):
+    if qualifiers(a, one) != qualifiers(b, other) or not _same_time(a, one, b, other):
         return False
-    near_a, near_b = _window(a, one), _window(b, other)
+    near_a, near_b = window(a, one), window(b, other)
     topic = {term.stem for term in need.terms if not term.is_name}
     here = near_a & near_b
-    alike = _alike(_clause(a, one, need), _clause(b, other, need)) or _alike(
-        _wording(a), _wording(b)
+    alike = _alike(clause_of(a, one, need), clause_of(b, other, need)) or _alike(
+        wording(a), wording(b)
     )
     if not here - {one.unit}:
         return False
@@ -258,7 +217,7 @@ def _same_thing(
     if bare and need.expected not in _COUNTING:
         return False
     if one.kind is ValueKind.DATE or bare or not alone:
-        verb_a, verb_b = _governor(a, one), _governor(b, other)
+        verb_a, verb_b = governor(a, one), governor(b, other)
         if verb_a != verb_b or not verb_a:
             return False
     names = {term.stem for term in need.terms if term.is_name}
@@ -271,72 +230,15 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return shared >= 2 and shared >= _SHARED * min(len(one), len(other))
 
 
-def _clause(candidate: Candidate, value: Value, need: Need) -> frozenset[str]:
-    """Return the words of the clause that holds `value`, the value's own left out.
-
-    Where the clause leaves its subject unsaid ("It …", "… and is …") what is asked about and was
-    said before counts as said.
-    """
-    text = candidate.text
-    begin = max((m.end() for m in _BREAK.finditer(text, 0, value.start)), default=0)
-    cut = max((m.start() for m in _CLAUSE.finditer(text, begin, value.start)), default=begin)
-    stops = [m.start() for p in (_BREAK, _CLAUSE) if (m := p.search(text, value.end))]
-    said = stems(text[cut : value.start]) | stems(text[value.end : min(stops, default=None)])
-    if cut > begin or _LEANING.match(text, begin):
-        said |= stems(text[:cut]) & {term.stem for term in need.terms}
-    return said
-
-
-def _qualifiers(candidate: Candidate, value: Value) -> frozenset[str]:
-    text = candidate.text
-    start = max(text.rfind(mark, 0, value.start) for mark in ";—") + 1
-    sentence = _sentence(text, value)[0]
-    if not _LEANING.match(text, sentence):
-        start = max(start, sentence)
-    start = max((m.start() for m in _CLAUSE.finditer(text, start, value.start)), default=start)
-    stop = _CLAUSE.search(text, value.end)
-    end = min(value.end + 45, stop.start() if stop else len(text))
-    around = text[max(start, value.start - 70) : end]
-    plain = {fold(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", around)}
-    close = {fold(word) for word in text[max(0, value.start - 20) : value.start].split()}
-    per = re.findall(
-        r"\b(?:per|a|an|each|every|pro)\s+([^\W\d_]+)", text[value.end : value.end + 20]
-    )
-    return frozenset(plain & QUALIFIERS | close & BOUNDS | {"per " + stem(word) for word in per})
-
-
 def _same_time(a: Candidate, one: Value, b: Candidate, other: Value) -> bool:
     """Tell whether no year, nor any date, says that the values belong to different times."""
     if one.kind is ValueKind.DATE:
         return True
-    stated_a, stated_b = _years(a, one), _years(b, other)
+    stated_a, stated_b = years(a, one), years(b, other)
     titled_a, titled_b = _titled_years(a), _titled_years(b)
     if titled_a and titled_b and not titled_a & titled_b:
         return False
     return stated_a == stated_b or bool(stated_a & stated_b)
-
-
-def _years(candidate: Candidate, beside: Value | None = None) -> frozenset[int]:
-    """Return the years that are stated, only those in one clause with `beside` if given."""
-    start, end = 0, len(candidate.text)
-    if beside is not None:
-        start, end = _sentence(candidate.text, beside)
-        cuts = [match.start() for match in _CLAUSE.finditer(candidate.text, start, end)]
-        start = max((cut for cut in cuts if cut <= beside.start), default=start)
-        end = min((cut for cut in cuts if cut > beside.start), default=end)
-    dates = [
-        value
-        for value in candidate.values
-        if value.kind is ValueKind.DATE and start <= value.start < end
-    ]
-    return frozenset(int(date.amount) // 10_000 for date in dates) - {0}
-
-
-def _sentence(text: str, value: Value) -> tuple[int, int]:
-    """Return where the sentence that holds `value` begins and ends."""
-    start = max((m.end() for m in _STOP.finditer(text, 0, value.start)), default=0)
-    stop = _STOP.search(text, value.end)
-    return start, stop.start() if stop else len(text)
 
 
 def _titled_years(candidate: Candidate) -> frozenset[str]:
@@ -344,67 +246,5 @@ def _titled_years(candidate: Candidate) -> frozenset[str]:
     return frozenset(re.findall(r"\b(?:19|20)\d\d\b", around))
 
 
-def _window(candidate: Candidate, value: Value) -> frozenset[str]:
-    tokens = content(candidate.text)
-    before = [t.stem for t in tokens if t.end <= value.start][-_WINDOW:]
-    after = [t.stem for t in tokens if t.start >= value.end][:_WINDOW]
-    return frozenset(before) | frozenset(after)
-
-
-def _wording(candidate: Candidate) -> frozenset[str]:
-    return frozenset(
-        token.stem
-        for token in content(candidate.text)
-        if not any(v.start <= token.start < v.end for v in candidate.values)
-    )
-
-
-def _governor(candidate: Candidate, value: Value) -> str:
-    before = [token.stem for token in content(candidate.text) if token.end <= value.start]
-    return before[-1] if before else ""
-
-
 def _shown(candidate: Candidate, value: Value) -> str:
     return " ".join(candidate.text[value.start : value.end].split())
-
-
-def _denied(a: Scored, b: Scored, need: Need) -> str:
-    """Return on what one sentence denies the other: the same words, one of them negated."""
-    if need.expected is not Expected.OPEN:
-        return ""
-    one, other = a.candidate, b.candidate
-    if any(is_code(side.text) or _CONTRAST.search(side.text) for side in (one, other)):
-        return ""  # what holds here and not there denies nothing
-    plain_a, plain_b = _wording(one), _wording(other)
-    opposed = next(
-        (
-            pair
-            for pair in _ANTONYMS
-            if (pair[0] in plain_a and pair[1] in plain_b)
-            or (pair[1] in plain_a and pair[0] in plain_b)
-        ),
-        None,
-    )
-    if opposed:
-        plain_a, plain_b = plain_a - set(opposed), plain_b - set(opposed)
-    if (is_negated(one.text) != is_negated(other.text)) == bool(opposed):
-        return ""
-    shared = plain_a & plain_b
-    alike = len(shared) / (len(plain_a | plain_b) or 1) >= 0.6 and len(shared) >= 2
-    topic = {term.stem for term in need.terms if not term.is_name}
-    if not alike or not topic & shared or _all_qualifiers(one) != _all_qualifiers(other):
-        return ""
-    if one.numbers != other.numbers or _years(one) != _years(other):
-        return ""
-    denying, stating = (one, other) if is_negated(one.text) else (other, one)
-    return f"“{_brief(stating.text)}” against “{_brief(denying.text)}”"
-
-
-def _brief(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= 120 else plain[:119] + "…"
-
-
-def _all_qualifiers(candidate: Candidate) -> frozenset[str]:
-    plain = {fold(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", candidate.text)}
-    return frozenset(plain & QUALIFIERS)

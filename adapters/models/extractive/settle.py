@@ -25,12 +25,13 @@ class Stated:
     text: str
 
 
-def settle(statements: Sequence[Stated]) -> tuple[bool, ...]:
+def settle(statements: Sequence[Stated], *, by_roundness: bool = True) -> tuple[bool, ...]:
     """Return for each statement whether its answer stands. One without an answer does not.
 
     Of two versions of a text that differ in their answers, the one falls whose answer has fewer
     independent voices: texts that state or mention it, near-copies counted once. With as many
-    voices on both sides the rounder figure falls, as the one more likely put in; else both stand.
+    voices on both sides the rounder figure falls, as the one more likely put in (unless
+    `by_roundness` is False); else both stand.
     """
     plain = [_plain(each.answer) for each in statements]
     voices = {answer: _voices(answer, statements) for answer in set(plain) if answer}
@@ -39,8 +40,8 @@ def settle(statements: Sequence[Stated]) -> tuple[bool, ...]:
         for other, rival in enumerate(plain):
             if not answer or not rival or answer == rival:
                 continue
-            mine = (voices[answer], -_roundness(answer))
-            theirs = (voices[rival], -_roundness(rival))
+            mine = (voices[answer], -_roundness(answer) if by_roundness else 0)
+            theirs = (voices[rival], -_roundness(rival) if by_roundness else 0)
             if mine < theirs and are_versions(statements[place].text, statements[other].text):
                 stands[place] = False
     return tuple(stands)

@@ -17,6 +17,7 @@ VERSION = 0.2
 
 _SHINGLE = 4
 _KEPT = 512
+_FEWEST = 12
 _WORD = re.compile(r"\w+")
 
 
@@ -52,8 +53,9 @@ def are_copies(one: str, other: str) -> bool:
 
 
 def are_versions(one: str, other: str) -> bool:
-    """Tell whether much of one text stands in the other."""
-    return one == other or containment(sketch(one), sketch(other)) >= VERSION
+    """Tell whether much of one text stands in the other. Short texts may be alike by chance."""
+    mine, theirs = sketch(one), sketch(other)
+    return min(len(mine), len(theirs)) >= _FEWEST and containment(mine, theirs) >= VERSION
 
 
 def count_voices(texts: Iterable[str]) -> int:

@@ -89,6 +89,22 @@ def test_sides_of_a_conflict_count_independent_sources_and_not_copies() -> None:
     assert sides == {"90 m (2 independent sources)", "72 m"}
 
 
+def test_a_value_in_an_altered_copy_is_told_to_be_one() -> None:
+    told = (
+        "Marnby lies on the north coast, has a harbour and a chapel, and is known for its herons. "
+        "As of the last count, Marnby has 3,559 inhabitants."
+    )
+
+    difference = differences(
+        "How many inhabitants does Marnby have?",
+        passage("a", told),
+        passage("b", told.replace("3,559", "5,120")),
+        passage("c", "The mayor of Marnby said that Marnby has 3,559 inhabitants now."),
+    )
+
+    assert "5,120 inhabitants (in an altered copy)" in difference[0]
+
+
 @pytest.mark.parametrize(
     ("question", "one", "other", "clash"),
     [
