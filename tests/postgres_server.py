@@ -152,6 +152,6 @@ def postgres_server() -> Iterator[PostgresServer]:
         try:
             yield server
         finally:
-            server.stop("immediate")
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

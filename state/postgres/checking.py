@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, LiteralString
 
 from psycopg import sql
@@ -209,9 +210,14 @@ def _differs(line: Line, beside: list[Any]) -> list[str]:
     *found, body = beside
     pairs = zip(promoted_columns(), promoted(line), found, strict=True)
     wrong = [name for name, right, held in pairs if right != held]
-    if json.loads(body) != json.loads(body_as_jsonb(line)):
+    if _exactly(body) != _exactly(body_as_jsonb(line)):
         wrong.append("body_json")
     return wrong
+
+
+def _exactly(text: str) -> object:
+    """Return what the JSON says, where jsonb spells numbers another way."""
+    return json.loads(text, parse_float=Decimal, parse_int=Decimal)
 
 
 def _reaches(

@@ -15,9 +15,9 @@ import psycopg
 from psycopg import errors, sql
 from psycopg.rows import TupleRow
 
-from state.errors import CorruptLedger, StorageError
+from state.errors import Conflict, CorruptLedger, StorageError
 from state.postgres.target import Target
-from state.values.errors import AssayError
+from state.values.errors import AssayError, InvalidRequest
 
 Connection = psycopg.Connection[TupleRow]
 T = TypeVar("T")
@@ -29,9 +29,13 @@ _AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 _HOPELESS = ("authentication", "does not exist", "no pg_hba.conf", "permission", "certificate")
 _SET_UP = (
     "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false), "
-    # A transaction whose client is gone keeps its run locked: this long at most.
-    "set_config('idle_in_transaction_session_timeout', '15s', false), "
+    # A transaction whose client is gone keeps its run locked: for less than others wait for it.
+    "set_config('idle_in_transaction_session_timeout', %s, false), "
     "set_config('default_transaction_isolation', 'read committed', false), "
+    # The server's side of a connection that died on the way is noticed as soon as ours.
+    "set_config('tcp_keepalives_idle', '10', false), "
+    "set_config('tcp_keepalives_interval', '5', false), "
+    "set_config('tcp_keepalives_count', '3', false), "
     "set_config('timezone', 'UTC', false), set_config('standard_conforming_strings', 'on', false), "
     "CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') "
     "THEN set_config('synchronous_commit', 'on', false) END"
@@ -163,16 +167,16 @@ class Connections:
             advice = "see that it runs and can be reached, then run it again"
         return StorageError(f"PostgreSQL at {self.target.place}: {reason}; {advice}")
 
-    def close(self) -> None:
+    def close(self, *, getpid: Callable[[], int] = os.getpid) -> None:
         """Close the connections that are idle; later calls open others."""
         with self._mutex:
             idle, self._idle = self._idle, []
-        if self._pid == os.getpid():  # in a forked child they are the parent's
+        if self._pid == getpid():  # in a forked child they are the parent's
             for connection in idle:
                 connection.close()
 
-    def __del__(self) -> None:
-        self.close()
+    def __del__(self, getpid: Callable[[], int] = os.getpid) -> None:
+        self.close(getpid=getpid)  # a default, since at the end of the process `os` may be gone
 
     def _open(self) -> Connection:
         connection = cast(
@@ -180,7 +184,7 @@ class Connections:
             psycopg.connect(self.target.conninfo, autocommit=True, prepare_threshold=3),
         )
         try:
-            limits = [f"{int(self.timeout * 2000)}ms", f"{int(self.timeout * 1000)}ms"]
+            limits = [f"{int(self.timeout * share)}ms" for share in (2000, 1000, 250)]
             connection.execute(_SET_UP, limits)
             about = connection.execute(_ABOUT).fetchone()
             version, encoding = about or (0, "")
@@ -228,7 +232,7 @@ class Connections:
         except _AGAIN:
             raise
         except psycopg.Error as error:
-            if connection.broken or connection.closed or _ended_by_the_server(error):
+            if is_lost(connection, error):
                 connection.close()
                 raise Lost from error
             raise explain(error, self.target.place) from error
@@ -260,6 +264,10 @@ def explain(error: psycopg.Error, place: str) -> AssayError:
             return StorageError(f"{where}: {reason}; is it a standby? give the primary's address")
         case errors.DiskFull() | errors.OutOfMemory():
             return StorageError(f"{where}: {reason}; free some space, then run it again")
+        case errors.UniqueViolation():
+            return Conflict(f"{where}: the same call id was recorded before ({reason})")
+        case errors.CheckViolation() | errors.DataError() | errors.ProgramLimitExceeded():
+            return InvalidRequest(f"{where} cannot keep it: {reason}")
         case errors.DataCorrupted() | errors.IndexCorrupted():
             return CorruptLedger(f"{where}: {reason}; restore the database from a backup")
         case errors.UndefinedTable() | errors.UndefinedColumn() | errors.InvalidSchemaName():
@@ -271,12 +279,13 @@ def explain(error: psycopg.Error, place: str) -> AssayError:
             return StorageError(f"{where}: {reason}; see to it, then run it again")
 
 
-def _ended_by_the_server(error: psycopg.Error) -> bool:
+def is_lost(connection: Connection, error: psycopg.Error) -> bool:
+    """Tell whether `error` is the end of the connection, and not an answer to what was asked."""
     ended = (
         errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow,
         errors.IdleInTransactionSessionTimeout, errors.DatabaseDropped,
     )  # fmt: skip
-    return isinstance(error, ended)
+    return connection.closed or isinstance(error, ended)
 
 
 def _reason(error: BaseException) -> str:

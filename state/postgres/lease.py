@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import LiteralString, Self
 
 import psycopg
 from psycopg.rows import TupleRow
@@ -63,7 +63,7 @@ class Granted:
 
     @classmethod
     def read(cls, answer: psycopg.Cursor[TupleRow]) -> Self | None:
-        """Return what `find_lease` asked for; None when nobody has the run."""
+        """Return what `lease_query` asked for; None when nobody has the run."""
         row = answer.fetchone()
         if row is None or row[0] is None:
             return None
@@ -160,7 +160,7 @@ def take_lease(
         found = connection.execute(connections.statement(_FIND_RUN), [run_id]).fetchone()
         if found is None:
             raise NotFound(f"there is no run {run_id!r}; `assay runs` lists those there are")
-        other = Granted.read(find_lease(connections, connection, run_id))
+        other = Granted.read(connection.execute(lease_query(connections), [run_id]))
         if other is not None and other.is_live() and other.token != token:
             by = other.holder
             raise LeaseHeld(
@@ -176,17 +176,15 @@ def take_lease(
     return lease
 
 
-def find_lease(
-    connections: Connections, connection: Connection, run_id: str
-) -> psycopg.Cursor[TupleRow]:
-    """Ask for the lease of the run; `Granted.read` takes the answer."""
-    return connection.execute(connections.statement(_FIND), [run_id])
+def lease_query(connections: Connections) -> LiteralString:
+    """Return the query, given a run's id, that `Granted.read` takes the answer of."""
+    return connections.statement(_FIND)
 
 
 def lease_holder(connections: Connections, run_id: str) -> LeaseHolder | None:
     """Return who executes the run; None when nobody does, or nobody that can be there."""
     granted = connections.retry(
-        lambda connection: Granted.read(find_lease(connections, connection, run_id))
+        lambda connection: Granted.read(connection.execute(lease_query(connections), [run_id]))
     )
     return granted.holder if granted is not None and granted.is_live() else None
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, LiteralString
 
 import psycopg
-from psycopg.rows import TupleRow
 
 from state.envelope import Line, parse_line
 from state.errors import CorruptLedger
@@ -110,10 +109,13 @@ def record(
     connection: Connection,
     run: int,
     lines: Sequence[Line],
-) -> psycopg.Cursor[TupleRow]:
+    *,
+    commit: bool,
+) -> int:
     """Write `lines` and move the run's head past them. The caller holds the run's lock.
 
-    The cursor counts the lines written: none when the head is not where they begin.
+    Return how many were written: none when the head is not where they begin. What is written and
+    its commit are one message, so that no lock is held for a client that is gone between them.
     """
     first, last = lines[0].envelope, lines[-1]
     table = [
@@ -122,7 +124,9 @@ def record(
     ]
     head = [last.envelope.position, last.hash, run, first.position - 1, first.previous_hash]
     columns = [list(column) for column in zip(*table, strict=True)]
-    return connection.execute(connections.statement(_RECORD), [*head, *columns])
+    statements = connections.statement(_RECORD) + ("; COMMIT" if commit else "")
+    with psycopg.ClientCursor(connection) as cursor:
+        return cursor.execute(statements, [*head, *columns]).rowcount
 
 
 def refuse_unfit_names(names: Iterable[str | None]) -> None:

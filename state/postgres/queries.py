@@ -34,7 +34,8 @@ _FORBIDDEN = re.compile(
 )
 _CATALOGUES = ("pg_catalog", "information_schema")
 _WRITES = ("ModifyTable", "LockRows")
-_THE_SERVERS = ("08", "53", "57", "58", "XX")  # classes of errors that the SQL is not to blame for
+# Classes of errors that the SQL is not to blame for.
+_THE_SERVERS = ("08", "53", "57", "58", "XX")
 _LIMITS: LiteralString = (
     "SELECT set_config('search_path', %s, true), set_config('statement_timeout', %s, true), "
     "set_config('lock_timeout', '5s', true), set_config('work_mem', '64MB', true), "
@@ -179,8 +180,15 @@ def _explained(bounds: Bounds) -> Iterator[None]:
             f"the query took longer than {bounds.time_s:g} s and was stopped; narrow it"
         ) from error
     except (psycopg.Error, UnicodeError, ValueError, TypeError) as error:
-        if isinstance(error, psycopg.Error) and (error.sqlstate or "08")[:2] in _THE_SERVERS:
+        if isinstance(error, psycopg.Error) and _is_the_servers(error):
             raise
         told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
         reason = re.sub(r"\s+", " ", told or str(error)).strip()
         raise InvalidRequest(f"the query was refused: {reason}") from error
+
+
+def _is_the_servers(error: psycopg.Error) -> bool:
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError)
+    # A parameter that is missing, or too many, is a violation of the protocol.
+    return error.sqlstate[:2] in _THE_SERVERS and not isinstance(error, errors.ProtocolViolation)

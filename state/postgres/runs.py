@@ -1,8 +1,12 @@
 """One run in the database: followed by folding what was added, appended to in one transaction."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Generic
+
+import psycopg
 
 from state.append import Receipt
 from state.compose import Composer, Head
@@ -10,10 +14,11 @@ from state.envelope import NO_HASH, Draft, Line, spell_body
 from state.errors import Conflict, CorruptLedger, Refused, StorageError
 from state.follow import S
 from state.locks import busy
-from state.postgres.connections import Connection, Connections
-from state.postgres.lease import Granted, find_lease, refuse_without_lease
+from state.postgres.connections import Connection, Connections, is_lost
+from state.postgres.lease import Granted, lease_query, refuse_without_lease
 from state.postgres.lines import BACKUP, parse_rows, record, refuse_unfit_names
 
+_IDLE = psycopg.pq.TransactionStatus.IDLE
 _LOCK = "SELECT run, position, hash FROM {schema}.run_heads WHERE run_id = %s FOR NO KEY UPDATE"
 _BEGIN = (
     "INSERT INTO {schema}.run_heads (run_id, position, hash) VALUES (%s, 0, %s) "
@@ -26,6 +31,15 @@ _SINCE = (
     "WHERE h.run_id = %s ORDER BY l.position"
 )
 _HAS = "SELECT hash = %s FROM {schema}.run_lines WHERE run = %s AND position = %s"
+
+
+@dataclass(frozen=True, slots=True)
+class _Locked:
+    """A run whose lock is held: its number, where it ends, and its lease."""
+
+    run: int
+    end: tuple[int, str]
+    lease: Granted | None
 
 
 class PostgresRun(Generic[S]):
@@ -72,8 +86,7 @@ class PostgresRun(Generic[S]):
         checked = [(line.hash, line.json) for line in lines]
         whole = parse_rows(checked, 0, NO_HASH, self._run_id, "the ledger that is adopted from")
         head = self._fold(start, whole)
-        with connection.transaction():
-            run, _ = self._lock(connection)
+        with self._locked(connection) as locked:
             here = self._head
             if here.position > head.position or (
                 here.position and whole[here.position - 1].hash != here.hash
@@ -84,7 +97,7 @@ class PostgresRun(Generic[S]):
                 )
             new = whole[here.position :]
             if new:
-                record(self._connections, connection, run, new)
+                self._record(connection, locked.run, new)
         self._head, self._acknowledged = head, (head.position, head.hash)
         return len(new)
 
@@ -94,27 +107,22 @@ class PostgresRun(Generic[S]):
         sent: list[Line] = []  # what a lost connection may have committed
 
         def work(connection: Connection) -> tuple[list[Line], Head[S]]:
-            # In a pipeline, what is written goes out together with its commit.
-            with connection.pipeline() as pipeline, connection.transaction():
-                run, lease = self._lock(connection)
+            with self._locked(connection) as locked:
                 # Whoever has the lock knows how every transaction before it ended.
-                if sent and self._has(connection, run, sent[-1]):
+                if sent and self._has(connection, locked.run, sent[-1]):
                     return list(sent), self._head
                 sent.clear()
                 lines, head = self._composer.compose(self._head, drafts, epoch, expected_position)
                 if epoch is not None or head.state.epoch > self._head.state.epoch:
-                    refuse_without_lease(self._connections, lease, self._run_id)
-                written = None
+                    refuse_without_lease(self._connections, locked.lease, self._run_id)
                 if lines:
                     sent.extend(lines)
-                    written = record(self._connections, connection, run, lines)
-                    if self._composer.hooks.after_write is not None:
-                        pipeline.sync()
-                        for line in lines:
-                            self._composer.hooks.after_write(line)
-            if written is not None and written.rowcount != len(lines):
-                sent.clear()
-                raise self._corrupt("it does not end where its events do")
+                    try:
+                        self._record(connection, locked.run, lines)
+                    except psycopg.Error as error:
+                        if not is_lost(connection, error):
+                            sent.clear()
+                        raise
             return lines, head
 
         try:
@@ -131,23 +139,52 @@ class PostgresRun(Generic[S]):
             self._composer.hooks.on_durable(lines)
         return Receipt(tuple(lines), head.position, head.state)
 
-    def _lock(self, connection: Connection) -> tuple[int, Granted | None]:
-        """Take the run's lock until the transaction ends, and catch up.
+    @contextmanager
+    def _locked(self, connection: Connection) -> Iterator[_Locked]:
+        """Take the run's lock and catch up, in a transaction that is undone if not committed."""
+        try:
+            locked = self._lock(connection)
+            if locked is None:
+                begin = self._connections.statement(_BEGIN)
+                connection.execute(begin, [self._run_id, NO_HASH])
+                locked = self._lock(connection)
+            if locked is None:
+                raise self._corrupt("its row was taken away")
+            if locked.end != (self._head.position, self._head.hash):
+                self._catch_up(connection)
+            yield locked
+        finally:
+            if not connection.closed and connection.info.transaction_status != _IDLE:
+                connection.execute("ROLLBACK")
 
-        Return the run's number, and its lease as of after the lock was got.
+    def _lock(self, connection: Connection) -> _Locked | None:
+        """Begin, lock the run's row, and see its lease as of then; None when there is no row.
+
+        That is one message: a client that is gone in the middle of it leaves nothing locked, and
+        one that is gone after it is known to be idle.
         """
-        lock = self._connections.statement(_LOCK)
-        locked = connection.execute(lock, [self._run_id])
-        lease = find_lease(self._connections, connection, self._run_id)
-        if (row := locked.fetchone()) is None:
-            begin = self._connections.statement(_BEGIN)
-            connection.execute(begin, [self._run_id, NO_HASH])
-            row = connection.execute(lock, [self._run_id]).fetchone()
-        if row is None:
-            raise self._corrupt("its row was taken away")
-        if (row[1], row[2]) != (self._head.position, self._head.hash):
-            self._catch_up(connection)
-        return int(row[0]), Granted.read(lease)
+        begin = "BEGIN; " if connection.info.transaction_status == _IDLE else ""
+        statements = (
+            f"{begin}{self._connections.statement(_LOCK)}; {lease_query(self._connections)}"
+        )
+        with psycopg.ClientCursor(connection) as cursor:
+            cursor.execute(statements, [self._run_id] * 2)
+            if begin:
+                cursor.nextset()
+            row = cursor.fetchone()
+            cursor.nextset()
+            return _Locked(int(row[0]), (row[1], row[2]), Granted.read(cursor)) if row else None
+
+    def _record(self, connection: Connection, run: int, lines: Sequence[Line]) -> None:
+        """Write `lines` and commit, again in one message. Raises `CorruptLedger`."""
+        after_write = self._composer.hooks.after_write
+        written = record(self._connections, connection, run, lines, commit=after_write is None)
+        if after_write is not None:
+            for line in lines:
+                after_write(line)
+            connection.execute("COMMIT")
+        if written != len(lines):
+            raise self._corrupt("it does not end where its events do")
 
     def _has(self, connection: Connection, run: int, line: Line) -> bool:
         statement = self._connections.statement(_HAS)

@@ -14,7 +14,11 @@ VERSION = 1
 _HERE = Path(__file__).parent
 _NATIVE = _HERE / "views"
 _SCHEMA = _HERE / "schema.sql"
-_IS_THERE = "SELECT to_regclass(%s) IS NOT NULL"
+# Not `to_regclass`, which may answer from a cache of before the lock was got.
+_IS_THERE = (
+    "SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE n.nspname = %s AND c.relname = 'meta'"
+)
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _META = "SELECT key, value FROM {schema}.meta"
 _KEEP = (
@@ -62,9 +66,7 @@ def _is_current(connections: Connections, connection: Connection) -> bool:
 
 
 def _is_made(connections: Connections, connection: Connection) -> bool:
-    name = f"{connections.target.schema}.meta"
-    row = connection.execute(_IS_THERE, [name]).fetchone()
-    return row is not None and bool(row[0])
+    return connection.execute(_IS_THERE, [connections.target.schema]).fetchone() is not None
 
 
 def _make(connections: Connections, connection: Connection) -> None:
