@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from adapters.models.chat.errors import CONTEXT, LOOP, OUTPUT, ModelRejected, ModelUnavailable
@@ -25,11 +26,11 @@ _BREAK = "\n---\n"
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[F]):
-    """A request and the form of its answer; `smaller` is asked when an answer was cut off."""
+    """A request and the form of its answer; `smaller` makes the one for when that was cut off."""
 
     request: ChatRequest
     form: type[F]
-    smaller: ChatRequest | None = None
+    smaller: Callable[[], ChatRequest] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ async def put(
             again = asked.smaller if watched.calls == 1 and error.code in (OUTPUT, LOOP) else None
             if again is None:
                 raise
-            value, usage = await _once_more(model, again, asked.form, error.usage)
+            value, usage = await _once_more(model, again(), asked.form, error.usage)
     except (ModelRejected, ModelUnavailable) as error:
         error.usage = _as_one(error.usage)
         raise
@@ -90,7 +91,7 @@ def _as_one(usage: Usage) -> Usage:
 class _Watched:
     """`model`, which is asked for less after an answer that did not come to its end."""
 
-    def __init__(self, model: ChatModel, smaller: ChatRequest | None) -> None:
+    def __init__(self, model: ChatModel, smaller: Callable[[], ChatRequest] | None) -> None:
         self._model = model
         self._smaller = smaller
         self._was_cut = False
@@ -110,7 +111,7 @@ class _Watched:
     async def complete(self, request: ChatRequest) -> ChatAnswer:
         self.calls += 1
         if self._was_cut and self._smaller is not None:
-            request = self._smaller
+            request = self._smaller()
         try:
             answer = await self._model.complete(request)
         except (ModelRejected, ModelUnavailable) as error:
@@ -161,8 +162,13 @@ def _message(role: str, half: Prompt, fields: Mapping[str, str]) -> Message:
     return Message("system", text) if role == "system" else Message("user", text)
 
 
+@cache
+def _schema_of(form: type[Form]) -> dict[str, Any]:
+    return form.model_json_schema()
+
+
 def _schema(form: type[Form], choices: Sequence[Choices]) -> dict[str, Any]:
-    schema = copy.deepcopy(form.model_json_schema())
+    schema = copy.deepcopy(_schema_of(form))
     for choice in choices:
         owner = schema if choice.form == form.__name__ else schema["$defs"][choice.form]
         field = owner["properties"][choice.field]

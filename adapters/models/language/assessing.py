@@ -25,6 +25,7 @@ from adapters.models.port import AssessInput, Assessment, Selected
 
 _USUAL_TOKENS = 1200
 _MOST_EACH = 4
+_CHARACTERS_PER_TOKEN = 5
 _HELD_FIRST = 2.0  # a held quote is short, and what is known must not be forgotten
 
 
@@ -55,7 +56,7 @@ def ask_assessment(given: AssessInput, context_tokens: int) -> Asked[AssessForm]
     finder = Finder(given.passages)
     shown = [
         shown_passage(f"p{index + 1}", given.passages[index], text)
-        for index in pool(given.passages, worth)
+        for index in pool(given.passages, worth, _CHARACTERS_PER_TOKEN * context_tokens)
         if (text := finder.shown(index))
     ]
     held = _shown_held(given)
@@ -67,7 +68,7 @@ def ask_assessment(given: AssessInput, context_tokens: int) -> Asked[AssessForm]
     most = max(1, min(_MOST_EACH, given.max_evidence))
     build = partial(_request, given, (*held, *shown), output)
     whole = fitted(pieces, partial(build, most=most), context_tokens)
-    return Asked(whole.request, AssessForm, build(whole.better_half, most=min(2, most)))
+    return Asked(whole.request, AssessForm, lambda: build(whole.better_half, most=min(2, most)))
 
 
 def _shown_held(given: AssessInput) -> list[Shown]:

@@ -42,7 +42,7 @@ def ask_checks(given: CheckInput, context_tokens: int) -> Asked[CheckForm]:
         whole = fitted(pieces, build, context_tokens)
         if len(whole.pieces) == len(pieces) or window == _WINDOWS[-1]:
             break
-    return Asked(whole.request, CheckForm, build(whole.better_half))
+    return Asked(whole.request, CheckForm, lambda: build(whole.better_half))
 
 
 def _stand_in(given: CheckInput) -> CheckInput:

@@ -20,7 +20,7 @@ def ask_outline(given: OutlineInput, context_tokens: int) -> Asked[OutlineForm]:
     archive = Archive(given.plan, given.assessment)
     build = partial(_request, given, archive, context_tokens)
     whole = fitted(archive.pieces(), build, context_tokens)
-    return Asked(whole.request, OutlineForm, build(whole.better_half))
+    return Asked(whole.request, OutlineForm, lambda: build(whole.better_half))
 
 
 def _request(

@@ -69,8 +69,8 @@ def _revision(given: PlanInput) -> str:
 def read_plan(form: PlanForm, given: PlanInput) -> Plan:
     """Return the plan that `form` spells, as far as it is about what was asked.
 
-    Without a usable subquestion or a clarification it is the plan that the question's structure
-    gives.
+    Without a usable subquestion or a clarification, and where the question names nothing to search
+    for, it is the plan that the question's structure gives.
     """
     subquestions = tuple(_subquestions(form, given))[:MAX_SUBQUESTIONS]
     numbered = tuple(
@@ -80,9 +80,10 @@ def read_plan(form: PlanForm, given: PlanInput) -> Plan:
     goal = _short(given.question, MAX_GOAL)
     clarification = _short(form.clarification, MAX_GOAL)
     asked = any(each.question.strip() or each.query.strip() for each in form.subquestions)
-    if numbered:
+    names_something = bool(_topic(given))
+    if numbered and names_something:
         return Plan(goal, numbered)
-    if has_words(clarification) and not asked:
+    if has_words(clarification) and not (asked and names_something):
         return Plan(goal, (), clarification)
     return fallback_plan(given)
 
@@ -95,22 +96,24 @@ def fallback_plan(given: PlanInput) -> Plan:
 
 def _subquestions(form: PlanForm, given: PlanInput) -> Iterable[tuple[str, str]]:
     """Yield question and query of those that have to do with what was asked, each once."""
-    before = given.previous.subquestions if given.previous else ()
-    topic = stems(
-        " ".join(
-            [given.question, given.feedback, given.boundaries, *(sub.question for sub in before)]
-        )
-    )
+    topic = _topic(given)
     seen: set[str] = set()
     for each in form.subquestions:
         question, query = _tidy(each.question), _tidy(each.query)
         question, query = question or query, query or make_query(question) or question
         question, query = _short(question, MAX_QUESTION), _short(query, MAX_QUERY)
         key = question.casefold()
-        strange = topic and not topic & (stems(question) | stems(query))
+        strange = not topic & (stems(question) | stems(query))
         if has_words(question) and has_words(query) and key not in seen and not strange:
             seen.add(key)
             yield question, query
+
+
+def _topic(given: PlanInput) -> frozenset[str]:
+    """Return the words that what is asked could be searched by."""
+    before = given.previous.subquestions if given.previous else ()
+    asked = [given.question, given.feedback, given.boundaries, *(sub.question for sub in before)]
+    return stems(" ".join(asked))
 
 
 def _tidy(text: str) -> str:

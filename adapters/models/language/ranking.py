@@ -27,9 +27,12 @@ def priorities(plan: Plan, queries: tuple[str, ...], passages: tuple[Passage, ..
     return [1 / (1 + place) for place in places]
 
 
-def pool(passages: Sequence[Passage], worth: Sequence[float]) -> list[int]:
-    """Return the indexes of the passages that are worth most, up to the pool's characters."""
-    left = POOL_CHARACTERS
+def pool(passages: Sequence[Passage], worth: Sequence[float], characters: int) -> list[int]:
+    """Return the indexes of the passages that are worth most, up to so many `characters`.
+
+    More than a round's pool may hold are never taken.
+    """
+    left = min(characters, POOL_CHARACTERS)
     taken = []
     for index in sorted(range(len(passages)), key=lambda i: (-worth[i], i)):
         size = len(passages[index].text)

@@ -28,7 +28,7 @@ def ask_repairs(given: RepairInput, context_tokens: int) -> Asked[RepairForm]:
     build = partial(_request, archive, context_tokens)
     whole = fitted(archive.pieces(cited), partial(build, failed), context_tokens)
     half = failed[: (len(failed) + 1) // 2]
-    return Asked(whole.request, RepairForm, build(half, whole.better_half))
+    return Asked(whole.request, RepairForm, lambda: build(half, whole.better_half))
 
 
 def failed_claims(given: RepairInput) -> list[tuple[Claim, ClaimCheck]]:

@@ -25,7 +25,7 @@ def ask_review(given: ReportCheckInput, context_tokens: int) -> Asked[WholeForm]
     sections = [Piece(f"s{i}", _text(draft), _SECTION) for i, draft in enumerate(given.drafts)]
     build = partial(_request, given, archive, context_tokens)
     whole = fitted([*sections, *archive.pieces()], build, context_tokens)
-    return Asked(whole.request, WholeForm, build(whole.better_half))
+    return Asked(whole.request, WholeForm, lambda: build(whole.better_half))
 
 
 def _text(draft: SectionDraft) -> str:

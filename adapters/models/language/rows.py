@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from adapters.models.extractive.answers import Expected, expected_answer, holds_answer
 from adapters.models.extractive.terms import stems
+from adapters.models.language.attach import facts_of
 from adapters.models.language.clashes import Compared, are_compatible
 from adapters.models.port import AssessInput, Assessment, Selected
 from state.values.evidence import Conflict, Coverage, CoverageRow
@@ -79,9 +80,9 @@ def _with_conflicts(finding: Finding, given: AssessInput, compared: Compared) ->
         own = [item for item in own if _serves(item, finding.subquestion)]
     chosen = tuple(dict.fromkeys([*finding.chosen, *own]))
     seen = [
-        (sides, difference or _both(sides))
+        (sides, difference if _is_told_by(difference, sides) else _both(sides))
         for sides, difference in finding.conflicts
-        if not are_compatible(sides)
+        if not are_compatible(sides) and all(_serves(s, finding.subquestion) for s in sides)
     ]
     found = compared.clashes(finding.subquestion, chosen)
     known = [{side.id for side in sides} for sides, _ in found]
@@ -92,6 +93,12 @@ def _with_conflicts(finding: Finding, given: AssessInput, compared: Compared) ->
         chosen=tuple({item.id: item for item in (*sides, *chosen)}.values()),
         conflicts=(*found, *seen),
     )
+
+
+def _is_told_by(text: str, quotes: Sequence[Selected], question: str = "") -> bool:
+    """Tell whether what a model says of quotes has words, and no number that is its own."""
+    known = [facts_of(question), *(facts_of(quote.text) for quote in quotes)]
+    return has_words(text) and not facts_of(text).lacking(known)
 
 
 def _both(sides: Sequence[Selected]) -> str:
@@ -142,6 +149,7 @@ def _gap(finding: Finding, items: Sequence[Selected], given: AssessInput) -> str
     """Return what is missing; '' when the quotes cover the subquestion."""
     asked = f"“{finding.subquestion.question}”"
     said = " ".join(finding.gap.split())[:_MAX_GAP]
+    said = said if _is_told_by(said, items, finding.subquestion.question) else ""
     if not items:
         return said or f"No quote that answers {asked} was found in the passages assessed."
     if finding.coverage in ("", "gap"):

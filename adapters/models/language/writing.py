@@ -1,7 +1,7 @@
 """Write: ask for claims with the quotes they rest on, and let in only those that rest on some."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -65,12 +65,15 @@ class _Order:
             **self.fields,
         )
 
-    def both(self, most: int, preferred: Sequence[str] = ()) -> tuple[ChatRequest, ChatRequest]:
-        """Return the request, and the one for half as many claims from the better quotes."""
+    def both(
+        self, most: int, preferred: Sequence[str] = ()
+    ) -> tuple[ChatRequest, Callable[[], ChatRequest]]:
+        """Return the request, and how to make the one for half as many claims and quotes."""
         most = max(1, most)
         pieces = self.archive.pieces(preferred)
         whole = fitted(pieces, partial(self.request, most=most), self.context_tokens)
-        return whole.request, self.request(whole.better_half, most=max(1, most // 2))
+        half = max(1, most // 2)
+        return whole.request, lambda: self.request(whole.better_half, most=half)
 
 
 def ask_report(given: SynthesisInput, context_tokens: int) -> Asked[ReportForm]:

@@ -8,6 +8,7 @@ import pytest
 from adapters.models.language.researcher import LanguageResearcher
 from adapters.models.port import AssessInput, Assessment
 from state.values.evidence import Coverage
+from state.values.plan import Plan, Subquestion
 from tests.adapters.models.language.scripts import (
     ALSO_KEPT,
     FIRST,
@@ -151,14 +152,18 @@ def test_a_conflict_is_not_hidden_by_leaving_one_side_out() -> None:
 
 
 def test_a_conflict_that_the_model_saw_needs_two_sources() -> None:
+    plan = Plan(
+        "May guests join Pavo?", (Subquestion("q1", "May guests join Pavo?", "Pavo guests"),)
+    )
     free = passage("a", "Pavo teams are open to guests.")
     shut = passage("b", "Guests have no way into teams at Pavo.")
-    both = [("p1", free.text), ("p2", shut.text)]
+    given = AssessInput(plan, 1, (free, shut))
+    both = answered("q1", ("p1", free.text), ("p2", shut.text))
     conflict = {"subquestion": "q1", "passages": ["p1", "p2"], "difference": "Guests or none."}
     alone = {**conflict, "passages": ["p1"]}
 
-    made = assess(round_one([free, shut]), assessed(answered("q1", *both), conflicts=[conflict]))
-    none = assess(round_one([free, shut]), assessed(answered("q1", *both), conflicts=[alone]))
+    made = assess(given, assessed(both, conflicts=[conflict]))
+    none = assess(given, assessed(both, conflicts=[alone]))
 
     assert made.conflicts[0].difference == "Guests or none."
     assert made.rows[0].coverage is Coverage.CONFLICT
@@ -173,6 +178,20 @@ def test_sources_that_say_the_same_are_no_conflict_whatever_the_model_says() -> 
 
     assert not made.conflicts
     assert made.rows[0].coverage is Coverage.COVERED
+
+
+def test_what_is_missing_or_differs_is_not_told_with_numbers_of_the_models_own() -> None:
+    gap = {**answered("q2", coverage="gap"), "gap": "Not stated; it is usually 90 days."}
+    sides = (passage("c", KEPT), passage("d", "The retention of audit logs is until deletion."))
+    conflict = {"subquestion": "q2", "passages": ["p1", "p2"], "difference": "30 against 90 days"}
+    both = answered("q2", *[(f"p{n}", side.text) for n, side in enumerate(sides, start=1)])
+
+    row = assess(round_one(), assessed(gap)).rows[1]
+    (made,) = assess(round_one(sides), assessed(both, conflicts=[conflict])).conflicts
+
+    assert "90" not in row.gap
+    assert "90" not in made.difference
+    assert KEPT in made.difference
 
 
 def test_with_cross_check_one_source_is_a_gap() -> None:

@@ -105,6 +105,13 @@ def test_a_clarification_is_taken_only_without_subquestions() -> None:
     assert not both.clarification
 
 
+def test_a_question_that_names_nothing_is_asked_back_whatever_the_model_plans() -> None:
+    plan = plan_of(planned(("What is the amount?", "amount")), given=PlanInput("How much?"))
+
+    assert not plan.subquestions
+    assert "How much?" in plan.clarification
+
+
 def test_long_questions_queries_and_secrets_keep_within_the_limits() -> None:
     long = "Pavo team " + "size " * 200
     secret = "Pavo " + "api_key=a " * 11

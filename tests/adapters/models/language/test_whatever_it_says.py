@@ -125,7 +125,7 @@ def run(operation: Any) -> Any:
 
 
 @having(forms=FORMS, bounds=BOUNDS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_plans_and_assessments_keep_to_the_contract(
     forms: dict[str, Any], bounds: tuple[bool, int, bool]
 ) -> None:
@@ -145,7 +145,7 @@ def test_plans_and_assessments_keep_to_the_contract(
 
 
 @having(forms=FORMS, known=st.sampled_from([KNOWN, DISPUTED]), most=st.integers(1, 4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_sections_keep_to_the_contract(forms: dict[str, Any], known: Assessment, most: int) -> None:
     who = LanguageResearcher(by_form(forms))
     drafts = run(who.synthesise(SynthesisInput(SECTIONS, PLAN, known, most))) or ()
@@ -167,7 +167,7 @@ def test_sections_keep_to_the_contract(forms: dict[str, Any], known: Assessment,
 
 
 @having(forms=FORMS, texts=st.lists(TEXTS.filter(bool), min_size=1, max_size=3, unique=True))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_claim_keeps_its_check(forms: dict[str, Any], texts: list[str]) -> None:
     who = LanguageResearcher(by_form(forms))
     plain = [text.encode(errors="ignore").decode() for text in texts]
@@ -185,7 +185,7 @@ def test_every_claim_keeps_its_check(forms: dict[str, Any], texts: list[str]) ->
 
 
 @having(forms=FORMS, failing=st.integers(1, 3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_repairs_change_only_what_failed(forms: dict[str, Any], failing: int) -> None:
     texts = (A, B, KEPT)
     claims = tuple(
