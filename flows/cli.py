@@ -32,7 +32,9 @@ class Command(TyperCommand):
             if (record := param.get_help_record(ctx)) is None:
                 continue
             if isinstance(param, TyperArgument):
-                rows["Arguments"].append((param.display_name_raw, record[1]))
+                # Typer 0.26, which docling asks for, has another word for it.
+                name = getattr(param, "display_name_raw", record[0])
+                rows["Arguments"].append((name, record[1]))
             else:
                 rows["Options"].append(record)
         for title, entries in rows.items():

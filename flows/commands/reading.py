@@ -163,7 +163,7 @@ def search(
     Each provider is asked; hits that lead to the same work are shown once. What one of them could
     not answer is said on stderr, and ends the command with exit code 1 when none answered.
 
-    Example: assay search "graph transformers" --provider arxiv --provider openalex
+    Example: assay search "graph transformers" -p arxiv -p openalex
     """
     import anyio
 

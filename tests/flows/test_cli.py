@@ -126,7 +126,7 @@ def test_a_wrong_command_line_is_a_usage_error(arguments: list[str]) -> None:
     ("arguments", "said"),
     [
         (["research", "  ", "-s", "notes"], "the question is empty"),
-        (["research", "What is it?"], "name at least one folder"),
+        (["research", "What is it?"], "name a folder or file with --sources"),
         (["research", "What is it?", "-s", "missing"], "'missing': No such file"),
         (["research", "What is it?", "-s", "notes", "--run-id", "a b"], "a run id has"),
         (["research", "What is it?", "-s", "notes", "--max-rounds", "9"], "allows 1 to 4"),
