@@ -29,7 +29,7 @@ _BROWSER_NAMES = {
     "big5": "big5hkscs",
 }
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]|\x1b")
-_ASCII_AND_ZEROS = re.compile(rb"[\0\t\r\n\f\x20-\x7e]*")
+_ASCII_AND_ZEROS = re.compile(rb"[\0\t\r\n\f\x20-\x7f]*")
 _BEFORE = 500
 _CHARSET_PARAMETER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:+-]+)""", re.IGNORECASE)
 

@@ -126,19 +126,19 @@ def test_much_text_is_decoded_in_time() -> None:
     assert time.process_time() - begun < 3
 
 
-@given(st.text(alphabet=st.characters(codec="cp1252"), max_size=60))
+@given(st.text(alphabet=st.characters(codec="cp1252", exclude_characters="\0"), max_size=60))
 def test_a_declared_charset_gives_back_what_was_written(text: str) -> None:
     data = text.encode("cp1252")
 
     decoded = decode(data, declared="windows-1252").text
 
-    assert decoded in (text.replace("\0", "\ufffd"), *_as_utf8(data))
+    assert decoded in (text, *_as_utf8(data))
 
 
 def _as_utf8(data: bytes) -> list[str]:
     """Return what `data` is when it happens to be valid UTF-8, which comes first."""
     try:
-        return [data.decode().replace("\0", "\ufffd").removeprefix("\ufeff")]
+        return [data.decode().removeprefix("\ufeff")]
     except UnicodeError:
         return []
 
