@@ -47,6 +47,7 @@ def examine(settings: Settings) -> list[Check]:
         ("readers", _readers),
         ("limits", _limits),
         ("web search", _searches),
+        ("language model", _model),
         ("ledger", _ledger),
         ("policy", _policy),
     )
@@ -201,6 +202,16 @@ def _searches(settings: Settings) -> str:
     from flows.web import provider_states
 
     return "; ".join(f"{name} {state}" for name, state in provider_states(settings).items())
+
+
+def _model(settings: Settings) -> str:
+    if not settings.model:
+        return "none; the built-in researcher quotes and compares (ASSAY_MODEL names one)"
+    from flows.models import require_model
+
+    require_model(settings, settings.model, in_dollars=False)
+    where = f" at {settings.model_url}" if settings.model_url else ""
+    return f"{settings.model}{where} (not asked)"
 
 
 def _ledger(settings: Settings) -> str:
