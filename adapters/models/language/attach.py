@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.support import sentences_of, support
 from adapters.models.extractive.terms import stems
-from adapters.models.extractive.values import find_values
+from adapters.models.extractive.units import ValueKind
+from adapters.models.extractive.values import Value, find_values
 from adapters.models.port import Selected
 
 MAX_CITATIONS = 8
 _LIKELY = 0.5
 _SAME_MATTER = 0.6
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-_LABEL = re.compile(r"[^\W\d_]-?$")
+_SMALL = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,24 @@ class Facts:
 
 
 def facts_of(text: str) -> Facts:
-    """Return the facts of `text`; a figure that is part of a value is not told twice."""
-    values = find_values(text)
-    inside = [(value.start, value.end) for value in values]
+    """Return the facts of `text`; a figure that is part of a value is not told twice.
+
+    One to three in words are none: "the two sources" state nothing that a quote must have.
+    """
+    found = find_values(text)
+    values = [value for value in found if not _is_small_word(text, value)]
+    inside = [(value.start, value.end) for value in found]
     figures = {
         match[0]
         for match in _FIGURE.finditer(text)
         if not any(start <= match.start() < end for start, end in inside)
     }
     return Facts(frozenset((v.kind.value, v.amount) for v in values), frozenset(figures))
+
+
+def _is_small_word(text: str, value: Value) -> bool:
+    written = any(character.isdigit() for character in text[value.start : value.end])
+    return value.kind is ValueKind.NUMBER and value.amount <= _SMALL and not written
 
 
 def attached(

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from adapters.models.chat.packing import Piece
 from adapters.models.chat.prompts import fence
+from adapters.models.extractive.orders import gives_orders
 from adapters.models.port import Selected
 from state.values.evidence import Passage
 from state.values.plan import Plan
@@ -97,7 +98,7 @@ def _numbers_apart(text: str) -> str:
 
 def _source(item: Passage | Selected) -> str:
     place = item.locator if len(item.locator) <= _PLACE_CHARACTERS else _shortened(item.locator)
-    title = (item.title or "")[:_PLACE_CHARACTERS]
+    title = "" if gives_orders(item.title or "") else (item.title or "")[:_PLACE_CHARACTERS]
     return " | ".join(part for part in (title, place, item.modified_at[:10]) if part)
 
 

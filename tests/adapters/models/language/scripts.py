@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import TypeVar
 
 from adapters.models.chat.port import ChatAnswer, ChatRequest
@@ -128,6 +128,3 @@ def run(operation: Coroutine[object, object, Answer[T]]) -> T:
 
 def prompt_of(model: ScriptedModel, call: int = -1) -> str:
     return "\n\n".join(message.text for message in model.requests[call].messages)
-
-
-Speaking = Callable[..., LanguageResearcher]
