@@ -130,7 +130,7 @@ class LocalArtifacts:
                     _refuse_irregular(fd)
                     data = file.read()
             except FileNotFoundError:
-                raise _not_found(body_hash) from None
+                raise no_such_body(body_hash) from None
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.ENOTDIR):
                     raise
@@ -138,11 +138,11 @@ class LocalArtifacts:
                     f"artifact {body_hash}: {path} is not a plain file in plain folders; "
                     "move it away and restore the file from a backup"
                 ) from error
-        return _checked(body_hash, data, f"{path} from a backup")
+        return checked_body(body_hash, data, f"{path} from a backup")
 
     def read_text(self, body_hash: str) -> str:
         """Return the body as UTF-8 text."""
-        return _as_text(body_hash, self.get(body_hash))
+        return body_as_text(body_hash, self.get(body_hash))
 
     def has(self, body_hash: str) -> bool:
         """Tell whether there is a plain file for the body."""
@@ -194,7 +194,7 @@ class LocalArtifacts:
         return swept
 
     def _path(self, body_hash: str) -> Path:
-        digest = _digest(body_hash)
+        digest = digest_of(body_hash)
         return self._folder / "sha256" / digest[:2] / digest[2:]
 
     def _make(self, folder: Path) -> Path:
@@ -266,18 +266,18 @@ class MemoryArtifacts:
 
     def get(self, body_hash: str) -> bytes:
         """Return the body."""
-        _digest(body_hash)
+        digest_of(body_hash)
         if body_hash not in self._bodies:
-            raise _not_found(body_hash)
+            raise no_such_body(body_hash)
         return self._bodies[body_hash][0]
 
     def read_text(self, body_hash: str) -> str:
         """Return the body as UTF-8 text."""
-        return _as_text(body_hash, self.get(body_hash))
+        return body_as_text(body_hash, self.get(body_hash))
 
     def has(self, body_hash: str) -> bool:
         """Tell whether the body is kept."""
-        _digest(body_hash)
+        digest_of(body_hash)
         return body_hash in self._bodies
 
     def delete(self, body_hash: str, *, unused_for_s: float = 0.0) -> bool:
@@ -297,7 +297,8 @@ class MemoryArtifacts:
         return 0
 
 
-def _digest(body_hash: str) -> str:
+def digest_of(body_hash: str) -> str:
+    """Return the hex digits of a content hash; raises `InvalidRequest` for a text that is none."""
     if not is_content_hash(body_hash):
         raise InvalidRequest(
             f"{body_hash[:100]!r} is no content hash; give `sha256:` and 64 lower-case hex digits"
@@ -310,7 +311,8 @@ def _refuse_irregular(fd: int) -> None:
         raise OSError(errno.ELOOP, "not a regular file")
 
 
-def _checked(body_hash: str, data: bytes, remedy: str) -> bytes:
+def checked_body(body_hash: str, data: bytes, remedy: str) -> bytes:
+    """Return `data`; raises `IntegrityError`, with what to restore, when it is not that body."""
     found = content_hash(data)
     if found != body_hash:
         raise IntegrityError(
@@ -320,14 +322,16 @@ def _checked(body_hash: str, data: bytes, remedy: str) -> bytes:
     return data
 
 
-def _not_found(body_hash: str) -> NotFound:
+def no_such_body(body_hash: str) -> NotFound:
+    """Return the error that says that a body is not there."""
     return NotFound(
         f"artifact {body_hash} is not in the archive; check that this is the data folder the run "
         "was made in, or restore it from a backup"
     )
 
 
-def _as_text(body_hash: str, data: bytes) -> str:
+def body_as_text(body_hash: str, data: bytes) -> str:
+    """Return a body as UTF-8 text, no character changed; raises `RejectedError` when it is none."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -28,6 +28,7 @@ class Proxy:
     _sockets: list[socket.socket] = field(default_factory=list[socket.socket])
     _stop: threading.Event = field(default_factory=threading.Event)
     cuts: int = 0
+    passed: int = 0  # bytes of clients
 
     def cut_at(self, message: int, moment: Moment) -> None:
         """Break the connection at message number `message` from now, counted from 0."""
@@ -73,6 +74,7 @@ class Proxy:
     def _requests(self, client: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
             while data := client.recv(1 << 20):
+                self.passed += len(data)
                 moment = self._moment()
                 if moment != "before":
                     server.sendall(data)
