@@ -44,19 +44,18 @@ def _request(
 
 
 def read_outline(form: OutlineForm, given: OutlineInput) -> tuple[OutlineItem, ...]:
-    """Return one item a section, in order; findings rest on every quote that no section took."""
+    """Return one item a section, in order; findings rest on every quote, those named first."""
     archive = Archive(given.plan, given.assessment)
     known = archive.by_name
     said: dict[str, OutlinedForm] = {}
     for each in form.sections:
         said.setdefault(each.section.strip().casefold().replace(" ", "_"), each)
-    taken = {name.lower() for each in form.sections for name in each.evidence}
     items = []
     for key, title in given.sections:
         entry = said.get(key)
         names = [name.lower() for name in entry.evidence] if entry else []
         if key in FINDINGS:
-            names += [name for name in known if name not in taken]
+            names += known
         ids = dict.fromkeys(known[name].id for name in names if name in known)
         intent = " ".join(entry.intent.split())[:_MAX_INTENT] if entry else ""
         items.append(OutlineItem(key, title, intent, tuple(ids)))

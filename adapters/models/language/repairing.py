@@ -10,9 +10,9 @@ from adapters.models.chat.prompts import fence
 from adapters.models.language.archive import Archive
 from adapters.models.language.asking import Asked, Choices, fitted, output_limit, request_of
 from adapters.models.language.attach import facts_of
+from adapters.models.language.drafting import Rested, claim_of, plain
 from adapters.models.language.forms import RepairForm, RewordedForm
 from adapters.models.language.showing import numbered
-from adapters.models.language.writing import Rested, claim_of, plain
 from adapters.models.port import Paragraph, RepairInput, SectionDraft
 from state.values.claims import FAILED, Claim, ClaimCheck
 from state.values.redaction import redact

@@ -1,6 +1,6 @@
 """The `Researcher` that asks a language model: one call an operation, each answer held to proof."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeVar, assert_never
 
 from adapters.models.chat.errors import LOOP, OUTPUT, ModelRejected
@@ -9,20 +9,14 @@ from adapters.models.chat.port import ChatModel
 from adapters.models.language.asking import Asked, price_of, put
 from adapters.models.language.assessing import ask_assessment, read_assessment
 from adapters.models.language.checking import ask_checks, read_checks
+from adapters.models.language.drafting import draft_of, has_matter
 from adapters.models.language.forms import CheckForm, Form, RepairForm
 from adapters.models.language.outlining import ask_outline, read_outline
 from adapters.models.language.planning import ask_plan, fallback_plan, read_plan
 from adapters.models.language.repairing import ask_repairs, failed_claims, read_repairs
 from adapters.models.language.reviewing import ask_review, read_review
 from adapters.models.language.rows import Finding, settle
-from adapters.models.language.writing import (
-    ask_report,
-    ask_section,
-    draft_of,
-    has_matter,
-    read_report,
-    read_section,
-)
+from adapters.models.language.writing import ask_report, ask_section, read_report, read_section
 from adapters.models.port import (
     Answer,
     AssessInput,
@@ -54,6 +48,7 @@ Operation = Literal[
     "check_report",
 ]
 F = TypeVar("F", bound=Form)
+T = TypeVar("T")
 
 _NO_CHECKS = CheckForm.model_construct(checks=[])
 _NO_REPAIRS = RepairForm(repairs=[])
@@ -115,66 +110,64 @@ class LanguageResearcher:
 
     async def plan(self, given: PlanInput) -> Answer[Plan]:
         """Return the model's plan; the one the question's structure gives when there is none."""
+        asked = ask_plan(given, self._context("plan"))
         try:
-            form, usage = await self._put("plan", ask_plan(given, self._context("plan")))
+            return await self._answer("plan", asked, lambda form: read_plan(form, given))
         except ModelRejected as error:
             if error.code not in (OUTPUT, LOOP):
                 raise
-            return Answer(fallback_plan(given), error.usage)
-        return Answer(read_plan(form, given), usage)
+            return self._made("plan", asked, fallback_plan(given), error.usage)
 
     async def assess(self, given: AssessInput) -> Answer[Assessment]:
         """Return what was found in the passages, every quote located in its source."""
         if not given.passages and not given.held:
             return Answer(settle([Finding(sub, ()) for sub in given.plan.subquestions], given))
-        form, usage = await self._put("assess", ask_assessment(given, self._context("assess")))
-        return Answer(read_assessment(form, given), usage)
+        asked = ask_assessment(given, self._context("assess"))
+        return await self._answer("assess", asked, lambda form: read_assessment(form, given))
 
     async def synthesise(self, given: SynthesisInput) -> Answer[tuple[SectionDraft, ...]]:
         """Return all sections; their remarks are told by rule, their claims by the model."""
         if not given.assessment.selected or given.max_claims < 1:
             return Answer(tuple(_without_claims(given)))
-        form, usage = await self._put("synthesise", ask_report(given, self._context("synthesise")))
-        return Answer(read_report(form, given), usage)
+        asked = ask_report(given, self._context("synthesise"))
+        return await self._answer("synthesise", asked, lambda form: read_report(form, given))
 
     async def outline(self, given: OutlineInput) -> Answer[tuple[OutlineItem, ...]]:
         """Return what each section will rest on."""
         if not given.assessment.selected or not given.sections:
             return Answer(tuple(OutlineItem(key, title, "") for key, title in given.sections))
-        form, usage = await self._put("outline", ask_outline(given, self._context("outline")))
-        return Answer(read_outline(form, given), usage)
+        asked = ask_outline(given, self._context("outline"))
+        return await self._answer("outline", asked, lambda form: read_outline(form, given))
 
     async def write_section(self, given: WriteInput) -> Answer[SectionDraft]:
         """Return one section, its claims resting on quotes."""
         if not has_matter(given.section, given.assessment) or given.max_claims < 1:
             return Answer(draft_of((), given))
         asked = ask_section(given, self._context("write_section"))
-        form, usage = await self._put("write_section", asked)
-        return Answer(read_section(form, given), usage)
+        return await self._answer("write_section", asked, lambda form: read_section(form, given))
 
     async def check_claims(self, given: CheckInput) -> Answer[tuple[ClaimCheck, ...]]:
         """Return a verdict for each claim, from a reading that sees claim and quotes alone."""
         if not any(_has_text(claim.evidence_ids, given) for claim in given.claims):
             return Answer(read_checks(_NO_CHECKS, given, self._method))
         asked = ask_checks(given, self._context("check_claims"))
-        form, usage = await self._put("check_claims", asked)
-        return Answer(read_checks(form, given, self._method), usage)
+        return await self._answer(
+            "check_claims", asked, lambda form: read_checks(form, given, self._method)
+        )
 
     async def repair(self, given: RepairInput) -> Answer[tuple[SectionDraft, ...]]:
         """Return the sections with what failed reworded or taken out, and all else as it was."""
         if not failed_claims(given) or not given.assessment.selected:
             return Answer(read_repairs(_NO_REPAIRS, given))
-        form, usage = await self._put("repair", ask_repairs(given, self._context("repair")))
-        return Answer(read_repairs(form, given), usage)
+        asked = ask_repairs(given, self._context("repair"))
+        return await self._answer("repair", asked, lambda form: read_repairs(form, given))
 
     async def check_report(self, given: ReportCheckInput) -> Answer[tuple[Reopened, ...]]:
         """Return the sections that the model finds a serious fault in."""
         if not given.drafts:
             return Answer(())
-        form, usage = await self._put(
-            "check_report", ask_review(given, self._context("check_report"))
-        )
-        return Answer(read_review(form, given), usage)
+        asked = ask_review(given, self._context("check_report"))
+        return await self._answer("check_report", asked, lambda form: read_review(form, given))
 
     @property
     def _method(self) -> str:
@@ -186,8 +179,14 @@ class LanguageResearcher:
     def _context(self, operation: Operation) -> int:
         return self._for(operation).context_tokens
 
-    async def _put(self, operation: Operation, asked: Asked[F]) -> tuple[F, Usage]:
-        return await put(self._for(operation), asked, self._kept)
+    async def _answer(
+        self, operation: Operation, asked: Asked[F], read: Callable[[F], T]
+    ) -> Answer[T]:
+        form, usage = await put(self._for(operation), asked, self._kept)
+        return self._made(operation, asked, read(form), usage)
+
+    def _made(self, operation: Operation, asked: Asked[F], value: T, usage: Usage) -> Answer[T]:
+        return Answer(value, usage, self._for(operation).name, asked.request.prompt)
 
     def _price(self, operation: Operation, asked: Asked[F]) -> Usage:
         return price_of(self._for(operation), asked)

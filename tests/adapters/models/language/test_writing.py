@@ -214,7 +214,7 @@ def test_an_answer_in_another_language_keeps_its_quotes() -> None:
     assert said(made) == [("Prüfprotokolle werden 30 Tage aufbewahrt.", (LOGS_C.id, LOGS_D.id))]
 
 
-def test_an_outline_rests_on_accepted_quotes_and_leaves_none_out() -> None:
+def test_an_outline_rests_on_accepted_quotes_and_findings_on_all() -> None:
     form = {
         "sections": [
             {"section": "summary", "intent": "The limits.", "evidence": ["e1", "e99"]},
@@ -226,7 +226,7 @@ def test_an_outline_rests_on_accepted_quotes_and_leaves_none_out() -> None:
 
     assert [item.section for item in items] == [key for key, _ in SECTIONS]
     assert items[0].evidence_ids == (TEAM_A.id,)
-    assert set(items[1].evidence_ids) == {LOGS_C.id, LOGS_D.id}
+    assert items[1].evidence_ids == tuple(item.id for item in KNOWN.selected)
 
 
 def test_only_sections_of_the_report_with_a_problem_are_reopened() -> None:
