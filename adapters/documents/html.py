@@ -13,7 +13,7 @@ from adapters.documents.web_page.article import article_text, main_pieces
 from adapters.documents.web_page.formulas import Formulas
 from adapters.documents.web_page.styles import Styles
 from adapters.documents.web_page.walk import VisibleText
-from state.values.blocks import Document, Outcome, Quality
+from state.values.blocks import Block, Document, Outcome, Quality
 
 EXTRACTOR = "html"
 VERSION = "2"
@@ -38,41 +38,40 @@ def read_html(data: bytes, *, charset: str = "") -> Reading:
     tree, too_deep = _parse(decoded)
     comments = hidden.comments(tree)
     etree.strip_tags(tree, etree.Comment)
-    seen, not_obeyed = _seen(tree)
-    text, pieces = seen.page.text, seen.page.pieces
-    if too_deep and not pieces:
+    seen, not_followed = _seen(tree)
+    if too_deep and not seen.page.pieces:
         raise Unreadable(Outcome.LIMIT, "The page is nested deeper than 256 levels.")
-    lost = decoded.lost or (
-        "the page is nested too deeply to be read to its end" if too_deep else ""
-    )
+    deep = "the page is nested too deeply to be read to its end" if too_deep else ""
+    lost = decoded.lost or deep
     unseen = [hidden.words_in(element) for element in seen.hidden]
-    doubtful = [hidden.words_in(element) for element in seen.doubtful]
-    title = about.title_of(tree, text, pieces)
-    warnings = [lost, not_obeyed, *_warnings(tree, decoded.text, text, unseen)]
-    concealed = [*unseen, *doubtful, *comments]
-    warnings += hidden.warning(concealed)
-    seen.conform(tree)
-    marks = main_pieces(text, pieces, article_text(tree), title)
+    concealed = [*unseen, *map(hidden.words_in, seen.doubtful), *comments]
+    title = about.title_of(tree, seen.page.text, seen.page.pieces)
+    warnings = (lost, not_followed, *_warnings(tree, decoded.text, seen.page.text, unseen))
     document = Document(
-        text=text,
-        blocks=number_blocks(
-            text,
-            (
-                Segment(p.kind, p.start, p.end, p.heading, main=is_main, level=p.level)
-                for p, is_main in zip(pieces, marks, strict=True)
-            ),
-        ),
+        text=seen.page.text,
+        blocks=_blocks(tree, seen, title),  # changes the tree: the last to use it
         media_type="text/html",
         extractor=EXTRACTOR,
         extractor_version=f"{VERSION}+trafilatura-{trafilatura.__version__}",
         title=title,
-        warnings=tuple(filter(None, warnings)),
+        warnings=tuple(filter(None, (*warnings, *hidden.warning(concealed)))),
         quality=Quality(
             dropped=about.dropped(seen.counts, seen.lost_formulas),
             hidden_text=hidden.beginnings(concealed),
         ),
     )
     return Reading(document, lost)
+
+
+def _blocks(tree: lxml_html.HtmlElement, seen: VisibleText, title: str | None) -> tuple[Block, ...]:
+    text, pieces = seen.page.text, seen.page.pieces
+    seen.conform(tree)
+    marks = main_pieces(text, pieces, article_text(tree), title)
+    segments = (
+        Segment(p.kind, p.start, p.end, p.heading, main=is_main, level=p.level)
+        for p, is_main in zip(pieces, marks, strict=True)
+    )
+    return number_blocks(text, segments)
 
 
 def _declared_charset(data: bytes) -> str:

@@ -20,6 +20,7 @@ _MACHINERY = re.compile(
 _PROSE = re.compile(r"[^\W\d_]{2,}(?:[\s,;:]+[^\W\d_]{2,}){7}")
 _MAX_LOOKED_AT = 20_000
 _MAX_TEXTS = 2_000
+_INLINE = frozenset("a abbr b code em font i mark s small span strong sub sup u".split())
 _SCRIPTS = ("script", "style", "template")
 
 
@@ -27,6 +28,7 @@ def words_in(element: HtmlElement) -> str:
     """Return the text of `element` without scripts and styles, white space collapsed."""
     parts: list[str] = []
     for inner in element.iter():
+        parts.append("" if inner.tag in _INLINE else " ")
         if inner.tag not in _SCRIPTS and isinstance(inner.tag, str):
             parts.append(inner.text or "")
         if inner is not element:
