@@ -1,18 +1,17 @@
-"""The baseline of retrieval: Okapi BM25 over words as they are written."""
+"""The baseline of retrieval: Okapi BM25 over stemmed words without stop words."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 
-_WORD = re.compile(r"\w+")
+from adapters.search.ranking import tokens
 
 
 class Bm25:
     """Ranks `texts`; k1 and b as in Lucene."""
 
     def __init__(self, texts: Sequence[str], *, k1: float = 1.2, b: float = 0.75) -> None:
-        bodies = [Counter(_words(text)) for text in texts]
+        bodies = [Counter(tokens(text)) for text in texts]
         mean = sum(body.total() for body in bodies) / max(1, len(bodies)) or 1.0
         having = Counter(term for body in bodies for term in body)
         self._count = len(bodies)
@@ -27,11 +26,7 @@ class Bm25:
     def rank(self, query: str) -> list[int]:
         """Return the places of the texts that match, best first, ties in order."""
         scores: dict[int, float] = {}
-        for term, times in Counter(_words(query)).items():
+        for term, times in Counter(tokens(query)).items():
             for place, weight in self._weights.get(term, ()):
                 scores[place] = scores.get(place, 0.0) + times * weight
         return sorted(scores, key=lambda place: (-scores[place], place))
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())

@@ -28,7 +28,7 @@ class Collection:
 
 
 def measure(folder: Path) -> Iterable[Row]:
-    """Yield nDCG@10, MAP and recall@100 beside plain BM25."""
+    """Yield nDCG@10, MAP and recall@100 beside BM25."""
     collection = load(folder / "cranfield")
     ours = asyncio.run(_searched(collection))
     index = Bm25([f"{title} {text}" for title, text in collection.documents.values()])
@@ -41,7 +41,7 @@ def measure(folder: Path) -> Iterable[Row]:
             fmean(score(r, g) for r, g in zip(ours, collection.gains, strict=True)),
             len(collection.queries),
             fmean(score(r, g) for r, g in zip(theirs, collection.gains, strict=True)),
-            "BM25 over words",
+            "BM25 over title and text",
         )
 
 

@@ -19,6 +19,8 @@ _DIGIT = re.compile(r"\d")
 _ASKED = re.compile(
     r"\W*(?:please|list|describe|explain|compare|contrast|find|summari[sz]e|tell|give|show|name|"
     r"outline|discuss|define|identify|report|research|investigate|analy[sz]e|look|check|cover|"
+    r"provide|help|write|include|consider|focus|(?:i|we)(?: am| are| would|'d)? (?:want|need|like|"
+    r"wish|looking|interested|writing|trying)|ich (?:möchte|will|brauche|suche)|"
     r"beschreibe|erkl[äa]re|vergleiche|nenne|zeige|d[ée]cris|explique|describe|explica)\b",
     re.IGNORECASE,
 )
