@@ -47,7 +47,9 @@ G = TypeVar("G")
 
 CRASHED = "CRASHED"
 # What a person mends at the model's provider, after which the same step goes on.
-_OF_THE_PROVIDER = ("MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_UNAVAILABLE")
+_OF_THE_PROVIDER = (
+    "MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_UNAVAILABLE", "MODEL_TIMEOUT",
+)  # fmt: skip
 _OF_THE_ENGINE = ("prefect", "httpx", "httpcore", "anyio", "websockets")
 
 _executing: ContextVar["Driver"] = ContextVar("executing")
@@ -248,6 +250,8 @@ class Driver:
                 outcome_hash=await anyio.to_thread.run_sync(self.archive, body),
                 usage=Spend.of(answer.usage),
                 duration_ms=duration_ms,
+                model=answer.model[:400],
+                prompt=answer.prompt,
             )
         if not isinstance(answer, Exception) or is_the_machines(answer):
             raise answer

@@ -31,7 +31,7 @@ STRUCTURE: dict[str, Any] = {
         ("searches", "pages", "model_calls", "tokens", "cost_micro_usd"), "BIGINT"
     ),
     # effects
-    **_texts("stage", "verb", "input_hash", "reused_from"),
+    **_texts("stage", "verb", "input_hash", "reused_from", "model", "prompt"),
     "round": "INTEGER",
     "duration_ms": "BIGINT",
     "reserve": _SPEND,

@@ -143,7 +143,8 @@ class EffectReserved(Event):
 class EffectSettled(Event):
     """A step succeeded; its outcome is the artifact `outcome_hash` (canonical JSON).
 
-    With `reused_from` the outcome was taken over from that run and nothing was spent.
+    With `reused_from` the outcome was taken over from that run and nothing was spent. `model` and
+    `prompt` (name, version and hash) say what was asked for it, and are '' without a model.
     """
 
     type = "effect_settled"
@@ -155,6 +156,8 @@ class EffectSettled(Event):
     usage: Spend = Spend()
     duration_ms: Count = 0
     reused_from: StableId | None = None
+    model: Annotated[str, Field(max_length=400)] = ""
+    prompt: Annotated[str, Field(max_length=200)] = ""
 
     @model_validator(mode="after")
     def _reuse_is_free(self) -> Self:

@@ -15,10 +15,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What an operation gave, and what it used up."""
+    """What an operation gave, and what it used up.
+
+    `model` and `prompt` (name, version and hash) are what was asked for it, '' without a model.
+    """
 
     value: T
     usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

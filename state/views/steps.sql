@@ -22,6 +22,8 @@
 --   searches        how many searches it made
 --   pages           how many pages it read
 --   input_hash      SHA-256 of its input as canonical JSON
+--   model           the language model that was asked, null without one
+--   prompt          the prompt it was asked with: name, version and hash
 SELECT
     run_id,
     call_id,
@@ -47,7 +49,9 @@ SELECT
     max(time) FILTER (WHERE type <> 'effect_reserved') AS ended_at,
     coalesce(any_value(facts.usage.searches), 0) AS searches,
     coalesce(any_value(facts.usage.pages), 0) AS pages,
-    any_value(facts.input_hash) AS input_hash
+    any_value(facts.input_hash) AS input_hash,
+    nullif(any_value(facts.model), '') AS model,
+    nullif(any_value(facts.prompt), '') AS prompt
 FROM events
 WHERE type IN ('effect_reserved', 'effect_settled', 'effect_failed')
 GROUP BY run_id, call_id

@@ -76,7 +76,7 @@ def _sum(usages: Iterable[Usage]) -> Usage:
 def _charged(answer: ChatAnswer, before: Usage) -> ChatAnswer:
     return replace(
         answer,
-        input_tokens=answer.input_tokens + before.input_tokens,
+        input_tokens=answer.input_tokens + before.input_tokens + before.cached_tokens,
         cached_tokens=answer.cached_tokens + before.cached_tokens,
         output_tokens=answer.output_tokens + before.output_tokens,
         cost_micro_usd=answer.cost_micro_usd + before.cost_micro_usd,

@@ -64,10 +64,10 @@ class ChatAnswer:
 
     @property
     def usage(self) -> Usage:
-        """Return what to charge: one call, its tokens and their cost."""
+        """Return what to charge: one call, its tokens, each counted once, and their cost."""
         return Usage(
             model_calls=1,
-            input_tokens=self.input_tokens,
+            input_tokens=self.input_tokens - self.cached_tokens,
             cached_tokens=self.cached_tokens,
             output_tokens=self.output_tokens,
             cost_micro_usd=self.cost_micro_usd,

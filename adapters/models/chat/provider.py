@@ -198,14 +198,13 @@ class ProviderModel:
         account = settle(request, heard)
         if (objection := object_to(request, heard)) is not None:
             raise self._rejected(objection.code, objection.message, account)
-        charged = self._charge(account.counts)
         return ChatAnswer(
             text=answer_in(heard),
             model=heard.model or self._name,
-            input_tokens=charged.input_tokens,
-            output_tokens=charged.output_tokens,
-            cached_tokens=charged.cached_tokens,
-            cost_micro_usd=charged.cost_micro_usd,
+            input_tokens=account.counts.input_tokens,
+            output_tokens=account.counts.output_tokens,
+            cached_tokens=account.counts.cached_tokens,
+            cost_micro_usd=self._charge(account.counts).cost_micro_usd,
             is_estimated=account.is_estimated,
             finish="length" if heard.is_too_long else heard.finish,
         )
@@ -231,7 +230,7 @@ class ProviderModel:
         cost = self._price.micro_usd(counts) if self._price else self._wire.cost_micro_usd(counts)
         return Usage(
             model_calls=1,
-            input_tokens=counts.input_tokens,
+            input_tokens=counts.input_tokens - counts.cached_tokens,
             cached_tokens=counts.cached_tokens,
             output_tokens=counts.output_tokens,
             cost_micro_usd=cost or 0,

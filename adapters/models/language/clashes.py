@@ -59,8 +59,10 @@ class Compared:
         return next_query(self._pool, focus, focus.relation or need.terms, used)
 
     def _near(self, need: Need) -> list[Scored]:
+        """Return what answers `need`; what stands among orders is no statement to differ from."""
         ranked = self._weigher.rank(self._weigher.focus(need))
-        return [item for item in ranked if item.within >= ANCHOR and item.answers][:_LOOKED_AT]
+        stated = [item for item in ranked if not item.candidate.is_ordering]
+        return [item for item in stated if item.within >= ANCHOR and item.answers][:_LOOKED_AT]
 
     def _candidate(self, item: Selected) -> Candidate:
         known = self._by_place.get((item.source_id, item.start, item.end))

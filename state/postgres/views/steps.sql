@@ -24,7 +24,9 @@ SELECT
     max(time) FILTER (WHERE type IN ('effect_settled', 'effect_failed')) AS ended_at,
     coalesce(min(CAST(body_json #>> '{usage,searches}' AS BIGINT)), 0) AS searches,
     coalesce(min(CAST(body_json #>> '{usage,pages}' AS BIGINT)), 0) AS pages,
-    min(body_json ->> 'input_hash') AS input_hash
+    min(body_json ->> 'input_hash') AS input_hash,
+    nullif(min(body_json ->> 'model'), '') AS model,
+    nullif(min(body_json ->> 'prompt'), '') AS prompt
 FROM events
 WHERE type IN ('effect_reserved', 'effect_settled', 'effect_failed')
 GROUP BY run_id, call_id
