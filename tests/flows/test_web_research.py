@@ -107,6 +107,23 @@ def test_a_second_provider_is_asked_where_the_first_one_fails(tmp_path: Path) ->
         assert "SEARCH_UNAVAILABLE" in report.replace("\\", "")
 
 
+@pytest.mark.timeout(90)  # it must end
+def test_without_a_network_a_deep_run_ends_soon_and_says_why(tmp_path: Path) -> None:
+    """Cases: B7 89."""
+    desk = make_desk(Settings(home=tmp_path, searxng_url="http://127.0.0.1:9"))
+    request = request_of(
+        desk, QUESTION, search=["searxng"], references=["https://localhost.example/a"],
+        origins=["any"], scope="deep", run_id="r1",
+    )  # fmt: skip
+
+    result = execute(desk, submit(desk, request).run_id)
+
+    assert result.answer_status == "insufficient-evidence"
+    report = Path(result.report["report.md"]).read_text().replace("\\", "")
+    assert "SEARCH_UNAVAILABLE" in report
+    assert "PAGE_UNAVAILABLE" in report
+
+
 def test_local_files_and_the_web_answer_one_question_together(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
