@@ -1,11 +1,12 @@
 """Assess: show passages, and take from the answer only what the passages themselves say."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from adapters.models.chat.packing import Piece
 from adapters.models.chat.port import ChatRequest
+from adapters.models.extractive.terms import stems
 from adapters.models.language.asking import Asked, Choices, fitted, output_limit, request_of
 from adapters.models.language.forms import AnsweredForm, AssessForm, ConflictForm
 from adapters.models.language.locate import Finder
@@ -22,6 +23,7 @@ from adapters.models.language.showing import (
     shown_passage,
 )
 from adapters.models.port import AssessInput, Assessment, Selected
+from state.values.plan import Plan
 
 _USUAL_TOKENS = 1200
 _MOST_EACH = 4
@@ -117,12 +119,12 @@ def _request(
 def read_assessment(form: AssessForm, given: AssessInput) -> Assessment:
     """Return what `form` says, as far as passages and held quotes bear it out."""
     names = _names(given)
-    finder = Finder(given.passages)
+    located = _located(form.answers, given, names)
     findings = []
     for name, index in names.subquestions.items():
         id_ = given.plan.subquestions[index].id
         answers = [each for each in form.answers if each.subquestion == name]
-        quotes = _located(answers, given, names, finder, id_)
+        quotes = {key: item for key, item in located.items() if item.subquestion_id == id_}
         findings.append(
             Finding(
                 subquestion=given.plan.subquestions[index],
@@ -141,23 +143,33 @@ def read_assessment(form: AssessForm, given: AssessInput) -> Assessment:
 
 
 def _located(
-    answers: Sequence[AnsweredForm],
-    given: AssessInput,
-    names: _Names,
-    finder: Finder,
-    subquestion_id: str,
+    answers: Sequence[AnsweredForm], given: AssessInput, names: _Names
 ) -> dict[tuple[str, int], Selected]:
     """Return the quotes that were found, by the passage that was named and their place in order."""
+    finder = Finder(given.passages)
     found: dict[tuple[str, int], Selected] = {}
     for answer in answers:
-        for quoted in answer.quotes:
+        index = names.subquestions.get(answer.subquestion)
+        for quoted in answer.quotes if index is not None else ():
+            id_ = given.plan.subquestions[index or 0].id
             passage = quoted.passage.strip("[] ").split(",")[0]
-            made = _held(given, names, passage, subquestion_id, quoted.quote) or finder.find(
-                quoted.quote, names.passages.get(passage), subquestion_id
-            )
+            made = _held(given, names, passage, id_, quoted.quote)
+            if made is None:
+                made = finder.find(quoted.quote, names.passages.get(passage), id_)
+                made = made and replace(made, subquestion_id=_fitting(made, given.plan))
             if made is not None and not any(_overlap(made, other) for other in found.values()):
                 found[passage, len(found)] = made
     return found
+
+
+def _fitting(made: Selected, plan: Plan) -> str:
+    """Return the subquestion that a quote is for: another one if it has no word of its own."""
+    words = stems(made.text)
+    shared = {
+        sub.id: len(words & stems(f"{sub.question} {sub.query}")) for sub in plan.subquestions
+    }
+    best = max(shared, key=lambda id_: shared[id_])
+    return best if not shared[made.subquestion_id] and shared[best] > 1 else made.subquestion_id
 
 
 def _held(
@@ -181,7 +193,8 @@ def _held(
 
 
 def _overlap(one: Selected, other: Selected) -> bool:
-    return one.source_id == other.source_id and one.start < other.end and other.start < one.end
+    same = one.source_id == other.source_id and one.subquestion_id == other.subquestion_id
+    return same and one.start < other.end and other.start < one.end
 
 
 def _sides(

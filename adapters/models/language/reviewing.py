@@ -1,6 +1,6 @@
 """Check a report as a whole: which sections have to be written again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from adapters.models.chat.packing import Piece
@@ -8,10 +8,11 @@ from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.language.archive import Archive
 from adapters.models.language.asking import Asked, Choices, fitted, output_limit, request_of
+from adapters.models.language.attach import facts_of
 from adapters.models.language.forms import WholeForm
 from adapters.models.language.purposes import tell
 from adapters.models.port import Reopened, ReportCheckInput, SectionDraft
-from state.values.plan import has_words
+from state.values.plan import Plan, has_words
 from state.values.redaction import redact
 
 _USUAL_TOKENS = 400
@@ -62,14 +63,23 @@ def _request(
 
 
 def read_review(form: WholeForm, given: ReportCheckInput) -> tuple[Reopened, ...]:
-    """Return the sections of the report that are named with a problem, each once, in order."""
+    """Return the sections of the report that are named with a problem, each once, in order.
+
+    A problem that has a number which no quote has is none: it would be written into the section.
+    """
+    known = [facts_of(item.text) for item in given.assessment.selected]
+    known += [facts_of(text) for text in (given.plan.goal, *_asked(given.plan))]
     said: dict[str, str] = {}
     for each in form.reopen:
         problem = " ".join(each.problem.split())[:_MAX_PROBLEM]
-        if has_words(problem):
+        if has_words(problem) and not facts_of(problem).lacking(known):
             said.setdefault(each.section.strip().casefold().replace(" ", "_"), problem)
     return tuple(
         Reopened(draft.section, said[draft.section])
         for draft in given.drafts
         if draft.section in said
     )
+
+
+def _asked(plan: Plan) -> Iterable[str]:
+    return (subquestion.question for subquestion in plan.subquestions)

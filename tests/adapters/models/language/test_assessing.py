@@ -196,6 +196,14 @@ def test_what_is_missing_or_differs_is_not_told_with_numbers_of_the_models_own()
     assert KEPT in made.difference
 
 
+def test_a_quote_without_a_word_of_its_subquestion_goes_to_the_one_it_fits() -> None:
+    given = round_one((FIRST[0], *SECOND))
+
+    made = assess(given, assessed(answered("q1", ("p1", A), ("p2", KEPT))))
+
+    assert made.selected == (TEAM_A, LOGS_C)
+
+
 def test_with_cross_check_one_source_is_a_gap() -> None:
     made = assess(round_one(cross_check=True), assessed(answered("q1", ("p1", A))))
     both = assessed(answered("q1", ("p1", A), ("p2", B)))

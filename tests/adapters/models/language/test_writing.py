@@ -237,6 +237,7 @@ def test_only_sections_of_the_report_with_a_problem_are_reopened() -> None:
             {"section": "findings", "problem": "Again."},
             {"section": "summary", "problem": " - "},
             {"section": "budget", "problem": "Raise it."},
+            {"section": "implications", "problem": "It should say 9999 members."},
         ]
     }
 
