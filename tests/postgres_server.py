@@ -37,9 +37,13 @@ def find_programs() -> Path:
 
 
 class PostgresServer:
-    """A running server. The role `ann` owns the databases, and is no superuser."""
+    """A running server. The role `ann` owns the databases, and is no superuser.
 
-    def __init__(self, folder: Path) -> None:
+    Unless it is `durable` nothing waits for the disk: it survives a kill, but not a power failure.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+        self._sync = "on" if durable else "off"
         self._programs = find_programs()
         self._folder = folder
         self._data = folder / "data"
@@ -56,9 +60,9 @@ class PostgresServer:
         """Start the server and return once it answers."""
         command = [
             str(self._programs / "postgres"), "-D", str(self._data), "-p", str(self.port),
-            "-h", "127.0.0.1", "-k", str(self._folder), "-c", "fsync=off",
-            "-c", "full_page_writes=off", "-c", "max_connections=120", "-c", "shared_buffers=32MB",
-            "-c", "log_min_messages=warning",
+            "-h", "127.0.0.1", "-k", str(self._folder), "-c", f"fsync={self._sync}",
+            "-c", f"full_page_writes={self._sync}", "-c", "max_connections=120",
+            "-c", "shared_buffers=32MB", "-c", "log_min_messages=warning",
         ]  # fmt: skip
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -139,13 +143,13 @@ def _free_port() -> int:
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
+def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
     """Run a server for the block; raises `Absent` where there is none to run."""
     find_programs()
     # Not under pytest's folder, into which another user may not look.
     folder = Path(tempfile.mkdtemp(prefix=f"assay-pg-{secrets.token_hex(2)}-", dir="/tmp"))
     try:
-        server = PostgresServer(folder)
+        server = PostgresServer(folder, durable=durable)
         server.start()
         server.admin(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{PASSWORD}'")
         server.create("assay")

@@ -35,14 +35,17 @@ SELECT
     moved.run, l.position, l.hash, l.line, l.event_id, l.type, l.schema_version, l.time, l.turn_id,
     l.call_id, l.flow_run_id, l.task_run_id, l.previous_hash, l.body_size,
     coalesce(l.json, substr(l.line, 9, l.body_size))::jsonb
-FROM moved, unnest(
-    %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::integer[], %s::timestamp[],
-    %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::integer[], %s::text[]
-) AS l (
+FROM moved, (VALUES {{rows}}) AS l (
     position, hash, line, event_id, type, schema_version, time, turn_id, call_id, flow_run_id,
     task_run_id, previous_hash, body_size, json
 )
 """
+# The first row tells the types of the columns.
+_FIRST = (
+    "(%s::bigint, %s, %s, %s, %s, %s::integer, %s::timestamp, %s::text, %s::text, %s::text, "
+    "%s::text, %s, %s::integer, %s::text)"
+)
+_NEXT = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 
 
 def parse_row(hash_: str, text: str, position: int, previous: str, run_id: str) -> Line:
@@ -118,15 +121,14 @@ def record(
     its commit are one message, so that no lock is held for a client that is gone between them.
     """
     first, last = lines[0].envelope, lines[-1]
-    table = [
-        (line.envelope.position, line.hash, line.json, *promoted(line), _json(line))
-        for line in lines
-    ]
     head = [last.envelope.position, last.hash, run, first.position - 1, first.previous_hash]
-    columns = [list(column) for column in zip(*table, strict=True)]
-    statements = connections.statement(_RECORD) + ("; COMMIT" if commit else "")
+    values: list[object] = []
+    for line in lines:
+        values += (line.envelope.position, line.hash, line.json, *promoted(line), _json(line))
+    rows = ", ".join([_FIRST, *[_NEXT] * (len(lines) - 1)])
+    statement = connections.statement(_RECORD).replace("{rows}", rows)
     with psycopg.ClientCursor(connection) as cursor:
-        return cursor.execute(statements, [*head, *columns]).rowcount
+        return cursor.execute(f"{statement}{'; COMMIT' if commit else ''}", head + values).rowcount
 
 
 def refuse_unfit_names(names: Iterable[str | None]) -> None:

@@ -1,7 +1,7 @@
 """The views in PostgreSQL say what those in DuckDB say of the same events; so does the copy."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,11 @@ def both(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> 
     yield Both(local, shared)
     shared.close()
     local.close()
+
+
+def _rounded(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row without the digits that depend on the order in which threads add."""
+    return tuple(round(value, 9) if isinstance(value, float) else value for value in row)
 
 
 def _rows(rows: tuple[tuple[Any, ...], ...]) -> list[tuple[Any, ...]]:
@@ -90,7 +95,11 @@ def test_a_ready_question_has_the_same_answer_of_the_copy(both: Both, name: str)
     assert both.shared.copies is not None
     copy = both.shared.copy(both.shared.copies)
 
-    assert ask(copy, question, Period(), now=now) == ask(both.local, question, Period(), now=now)
+    found = ask(copy, question, Period(), now=now)
+    told = ask(both.local, question, Period(), now=now)
+
+    assert replace(found, rows=()) == replace(told, rows=())
+    assert [_rounded(row) for row in found.rows] == [_rounded(row) for row in told.rows]
 
 
 def test_sql_for_duckdb_can_be_asked_of_the_copy(both: Both) -> None:
