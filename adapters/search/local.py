@@ -13,7 +13,7 @@ from adapters.documents.folder import FolderReader, Skipped, Unused
 from adapters.documents.port import Converter
 from adapters.search.index import Found, understand
 from adapters.search.port import Hit, SearchPage
-from adapters.search.shelf import OpenIndex, Progress, Shelf
+from adapters.search.shelf import Entry, OpenIndex, Progress, Shelf
 from state.values.blocks import BlockKind, Document
 from state.values.errors import InvalidRequest
 from state.values.ids import canonical_json, content_hash
@@ -101,17 +101,17 @@ class LocalFolder:
     def _page(self, opened: OpenIndex, query: str, start: int, limit: int) -> SearchPage:
         wanted = understand(query)
         found = opened.index.find(wanted)
+        documents = opened.manifest.documents
         shown = found[start : start + limit]
-        answer = [[opened.manifest.documents[hit.document].locator, hit.score] for hit in found]
+        answer = [[documents[hit.document].locator, hit.score] for hit in found]
         return SearchPage(
-            hits=tuple(self._hit(opened, hit) for hit in shown),
+            hits=tuple(self._hit(documents[hit.document], hit) for hit in shown),
             next_cursor=str(start + limit) if start + limit < len(found) else None,
             warnings=() if wanted.terms else ("The query holds no word to search for.",),
             raw_hash=content_hash(canonical_json(answer)),
         )
 
-    def _hit(self, opened: OpenIndex, found: Found) -> Hit:
-        entry = opened.manifest.documents[found.document]
+    def _hit(self, entry: Entry, found: Found) -> Hit:
         document = self._shelf.recall(entry)
         return Hit(
             locator=entry.locator,

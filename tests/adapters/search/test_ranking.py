@@ -49,6 +49,11 @@ def test_terms_are_never_empty_and_never_hold_spaces(text: str) -> None:
     assert all(term and not term.isspace() and " " not in term for term in tokens(text))
 
 
+@given(st.text(st.sampled_from("ab1 2._-,(Z'\n"), max_size=60))
+def test_a_text_has_the_same_terms_beside_one_that_is_not_ascii(text: str) -> None:
+    assert tokens(f"{text} qx") == tokens(f"{text} 研 qx")[:-2] + tokens("qx")
+
+
 @given(st.text())
 def test_any_text_can_be_ranked(text: str) -> None:
     scores = rank_passages(text, [passage(text), passage("")])
