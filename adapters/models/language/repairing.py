@@ -1,14 +1,22 @@
 """Repair: only the claims that failed are shown, and only they change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from adapters.models.chat.errors import ModelRejected
 from adapters.models.chat.packing import Piece
 from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.language.archive import Archive
-from adapters.models.language.asking import Asked, Choices, fitted, output_limit, request_of
+from adapters.models.language.asking import (
+    Asked,
+    Choices,
+    Fitted,
+    fitted,
+    output_limit,
+    request_of,
+)
 from adapters.models.language.attach import facts_of
 from adapters.models.language.drafting import Rested, claim_of, plain
 from adapters.models.language.forms import RepairForm, RewordedForm
@@ -21,14 +29,31 @@ _TOKENS_PER_CLAIM, _FEWEST_TOKENS = 110, 250
 
 
 def ask_repairs(given: RepairInput, context_tokens: int) -> Asked[RepairForm]:
-    """Return the request to reword what failed, and one for half as many quotes and claims."""
+    """Return the request to reword what failed, and one for half as many quotes and claims.
+
+    It is for as many claims as there is room for; those that come after stay without a repair.
+    """
     archive = Archive(given.plan, given.assessment)
-    failed = failed_claims(given)
-    cited = [id_ for claim, _ in failed for id_ in claim.evidence_ids]
     build = partial(_request, archive, context_tokens)
-    whole = fitted(archive.pieces(cited), partial(build, failed), context_tokens)
+    whole, failed = _fitting(archive, failed_claims(given), build, context_tokens)
     half = failed[: (len(failed) + 1) // 2]
     return Asked(whole.request, RepairForm, lambda: build(half, whole.better_half))
+
+
+def _fitting(
+    archive: Archive,
+    failed: Sequence[tuple[Claim, ClaimCheck]],
+    build: Callable[[Sequence[tuple[Claim, ClaimCheck]], Sequence[Piece]], ChatRequest],
+    context_tokens: int,
+) -> tuple[Fitted, Sequence[tuple[Claim, ClaimCheck]]]:
+    """Return the request for the first of `failed` that there is room for, and these."""
+    cited = [id_ for claim, _ in failed for id_ in claim.evidence_ids]
+    try:
+        return fitted(archive.pieces(cited), partial(build, failed), context_tokens), failed
+    except ModelRejected:
+        if len(failed) < 2:
+            raise
+        return _fitting(archive, failed[: len(failed) // 2], build, context_tokens)
 
 
 def failed_claims(given: RepairInput) -> list[tuple[Claim, ClaimCheck]]:

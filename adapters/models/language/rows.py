@@ -146,13 +146,17 @@ def _row(
 
 
 def _gap(finding: Finding, items: Sequence[Selected], given: AssessInput) -> str:
-    """Return what is missing; '' when the quotes cover the subquestion."""
+    """Return what is missing; '' when the quotes cover the subquestion.
+
+    Where nothing was said, they cover an exact question whose sort of answer they hold.
+    """
     asked = f"“{finding.subquestion.question}”"
     said = " ".join(finding.gap.split())[:_MAX_GAP]
     said = said if _is_told_by(said, items, finding.subquestion.question) else ""
     if not items:
         return said or f"No quote that answers {asked} was found in the passages assessed."
-    if finding.coverage in ("", "gap"):
+    is_exact = expected_answer(finding.subquestion.question) in _EXACT
+    if finding.coverage == "gap" or not (finding.coverage or is_exact):
         return said or f"The quotes do not answer {asked}."
     if not any(_serves(item, finding.subquestion) for item in items):
         sort = expected_answer(finding.subquestion.question).value

@@ -202,6 +202,7 @@ def test_a_quote_without_a_word_of_its_subquestion_goes_to_the_one_it_fits() -> 
     made = assess(given, assessed(answered("q1", ("p1", A), ("p2", KEPT))))
 
     assert made.selected == (TEAM_A, LOGS_C)
+    assert made.rows[1].coverage is Coverage.COVERED
 
 
 def test_with_cross_check_one_source_is_a_gap() -> None:
