@@ -1,6 +1,8 @@
 """Conflict handling on RAMDocs: which of the answers that documents give are kept?
 
-Every document comes with the answer that it states, and `unknown` where it states none.
+Every document comes with the answer that it states, and `unknown` where it states none. Two things
+are measured: what is kept of those answers, and, from the question and the texts alone, which
+documents the researcher quotes from.
 """
 
 import re
@@ -8,7 +10,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from adapters.models.extractive.assess import assess
+from adapters.models.extractive.decompose import make_plan
 from adapters.models.extractive.settle import Stated, settle
+from adapters.models.port import AssessInput
+from state.values.evidence import Passage
 from tests.evals.data import BadData, records
 from tests.evals.measuring import Row
 from tests.evals.scores import share
@@ -16,6 +22,7 @@ from tests.evals.scores import share
 FILE = "ramdocs/RAMDocs_test.jsonl"
 FIELDS = {"question": str, "documents": list, "gold_answers": list}
 _NONE = "unknown"
+_QUOTES = 12
 
 
 def measure(folder: Path) -> Iterable[Row]:
@@ -30,6 +37,11 @@ def measure(folder: Path) -> Iterable[Row]:
     yield Row(
         "ramdocs", "exact set of answers", _exact(kept, cases), len(cases), _exact(every, cases),
         "every answer kept",
+    )  # fmt: skip
+    quoted = [_quoted(case, own) for case, own in zip(cases, stated, strict=True)]
+    yield Row(
+        "ramdocs", "exact set, of the documents quoted", _exact(quoted, cases), len(cases),
+        _exact(every, cases), "every document quoted",
     )  # fmt: skip
     wrong = [
         (case, own)
@@ -54,6 +66,18 @@ def _statements(case: dict[str, Any], place: int) -> list[Stated]:
             raise BadData(f"{FILE}, line {place}: a document lacks {error}") from error
         found.append(Stated("" if answer == _NONE else answer, text))
     return found
+
+
+def _quoted(case: dict[str, Any], stated: Sequence[Stated]) -> list[str]:
+    """Return the answers of the documents that the researcher quotes from."""
+    passages = tuple(
+        Passage(f"s{place}", f"/s{place}", None, each.text, 0, len(each.text), 1)
+        for place, each in enumerate(stated)
+    )
+    plan = make_plan(case["question"])
+    made = assess(AssessInput(plan, 1, passages, max_evidence=_QUOTES, per_subquestion=True))
+    kept = {item.source_id for item in made.selected}
+    return [each.answer for place, each in enumerate(stated) if f"s{place}" in kept and each.answer]
 
 
 def _exact(kept: Sequence[Sequence[str]], cases: Sequence[dict[str, Any]]) -> float:

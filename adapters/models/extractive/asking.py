@@ -36,10 +36,18 @@ _WHAT_IS = re.compile(
     re.IGNORECASE,
 )
 _WHAT_DOES = re.compile(
-    r"^\W*what\s+(?:does|do|did|can)\s.*\b(?:do|provide|offer|mean|stand for|contain|implement)\b"
-    r"\s*[?]?"
+    r"^\W*what\s+(?:does|do|did|can)\s.*"
+    r"\b(?:do|provide|offer|mean|stand for|refer to|contain|implement)\b\s*[?]?"
     r"|^\W*what\s+(?:does|do)\s.*\bdo\b|^\W*was (?:macht|bietet|bedeutet|tut)\b"
     r"|^\W*que (?:fait|signifie)\b|^\W*qué (?:hace|significa)\b",
+    re.IGNORECASE,
+)
+
+
+# What a definition tells of a thing: "the profession of X" is answered by "X is a poet".
+_ATTRIBUTE = re.compile(
+    r"^\W*(?:what|which)\s+(?:(?:is|was|are|were)\s+the\s+)?(?:profession|occupation|genre|sport|"
+    r"nationality|format|kind|field|industry|category|species|breed)s?\b",
     re.IGNORECASE,
 )
 
@@ -56,7 +64,7 @@ def manner_of(question: str) -> Manner:
     """Return whether `question` asks what something is or does, or how to do something."""
     if _WAY.search(question):
         return Manner.WAY
-    if _WHAT_DOES.search(question):
+    if _WHAT_DOES.search(question) or _ATTRIBUTE.search(question):
         return Manner.DEFINE
     if _WHAT_IS.search(question) and not _OF.search(_first_clause(question)):
         return Manner.DEFINE

@@ -74,7 +74,13 @@ def _find(given: AssessInput, need: Need, pool: Sequence[Candidate]) -> Finding:
         chosen = [weighed.get(one.place) or unweighed(one) for one in found]
         clashes = find_clashes(chosen, need)
         return Finding(focus, *_with_both_sides(chosen, clashes, limit, key=chosen.index))
-    chosen = choose(ranked, focus, limit=limit, two_sources=given.cross_check)
+    chosen = choose(
+        ranked,
+        focus,
+        limit=limit,
+        two_sources=given.cross_check,
+        every_source=given.per_subquestion,
+    )
     clashes = find_clashes(_worth_comparing(ranked, chosen), need)
     return Finding(focus, *_with_both_sides(chosen, clashes, limit, key=lambda item: item.order))
 

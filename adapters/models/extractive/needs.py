@@ -26,12 +26,13 @@ _TYPE_WORDS = {
 # Verbs that come with a licence and need not stand in the answer.
 _LICENCE = stem("license")
 _WITH_LICENCE = frozenset(map(stem, "release distribute publish available come ship offer".split()))
-# Verbs that ask for a definition, and say nothing else.
+# Words that ask for a definition, and say nothing else.
 _TELLING = frozenset(
     map(
         stem,
-        "do provide offer contain implement mean macht bietet bedeutet tut fait signifie hace "
-        "significa".split(),
+        "do provide offer contain implement mean refer macht bietet bedeutet tut fait signifie "
+        "hace significa profession occupation genre sport nationality format kind field industry "
+        "category species breed associated".split(),
     )
 )
 _CLASSES = frozenset(map(stem, CLASS_NOUNS))

@@ -12,6 +12,7 @@ from adapters.models.extractive.form import is_code
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.pool import Candidate, is_near_copy, overlaps
 from adapters.models.extractive.terms import Term
+from adapters.models.extractive.voices import are_copies, are_versions
 from adapters.models.extractive.weigh import ANCHOR, STATED, Scored
 
 _THIS = re.compile(
@@ -28,11 +29,18 @@ _OTHER_SOURCE, _LOOSE_OTHER_SOURCE = 0.05, 0.25  # what a second source counts
 
 
 def choose(
-    ranked: Sequence[Scored], focus: Focus, *, limit: int, two_sources: bool = False
+    ranked: Sequence[Scored],
+    focus: Focus,
+    *,
+    limit: int,
+    two_sources: bool = False,
+    every_source: bool = False,
 ) -> list[Scored]:
     """Return up to `limit` of `ranked` by maximal marginal relevance, the best first.
 
-    Stops where what is left is off the point or adds neither a term nor a second voice.
+    Stops where what is left is off the point or adds neither a term nor a second voice. With
+    `every_source` the best answer of each source follows, since a name may stand for several
+    things and each source be right about its own.
     """
     usable = [item for item in ranked if _is_usable(item, focus)][:60]
     if focus.is_firm and focus.need.expected is not Expected.OPEN:
@@ -57,11 +65,55 @@ def choose(
             if not overlaps(item.candidate, best.candidate)
             and not is_near_copy(item.candidate, best.candidate)
         ]
+    if every_source:
+        chosen = _with_every_source(chosen, ranked, focus)[:limit]
     if focus.manner is Manner.WAY:
         chosen = _with_lead_ins(chosen, ranked)[:limit]
     if two_sources and chosen:
         chosen = _with_second_voice(chosen, ranked, limit)
     return chosen
+
+
+def _with_every_source(
+    chosen: Sequence[Scored], ranked: Sequence[Scored], focus: Focus
+) -> list[Scored]:
+    """Return `chosen`, and of each other source its best answer; of altered copies the likelier."""
+    defining = focus.manner is Manner.DEFINE
+    found: list[Scored] = []
+    places = {item.candidate.place for item in chosen}
+    for item in (*chosen, *(o for o in ranked if o.candidate.place not in places)):
+        told = item.relation >= STATED if defining else item.answers and item.within >= ANCHOR
+        if item not in chosen and not told:
+            continue
+        copy = next((other for other in found if _are_altered(item, other)), None)
+        if copy is not None:
+            if _votes(item, copy, ranked) > _votes(copy, item, ranked):
+                found[found.index(copy)] = item
+        elif item in chosen or not any(_repeats(item, other) for other in found):
+            found.append(item)
+    return found
+
+
+def _repeats(one: Scored, other: Scored) -> bool:
+    same = one.candidate.passage.source_id == other.candidate.passage.source_id
+    return same or is_near_copy(one.candidate, other.candidate)
+
+
+def _are_altered(one: Scored, other: Scored) -> bool:
+    """Tell whether two sentences differ that stand in two versions of one text."""
+    a, b = one.candidate, other.candidate
+    if a.passage.source_id == b.passage.source_id or a.text == b.text:
+        return False
+    texts = a.passage.text, b.passage.text
+    return are_versions(*texts) and are_copies(*texts)
+
+
+def _votes(one: Scored, other: Scored, ranked: Sequence[Scored]) -> int:
+    """Return how many other sources have the words that `one` has and `other` has not."""
+    own = one.candidate.stems - other.candidate.stems
+    mine = {one.candidate.passage.source_id, other.candidate.passage.source_id}
+    known = {item.candidate.passage.source_id: item.candidate.far for item in ranked}
+    return sum(bool(own) and own <= known[key] for key in known.keys() - mine)
 
 
 def _with_lead_ins(chosen: Sequence[Scored], ranked: Sequence[Scored]) -> list[Scored]:

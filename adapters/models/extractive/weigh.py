@@ -15,13 +15,17 @@ from adapters.models.extractive.needs import Need
 from adapters.models.extractive.orders import gives_orders
 from adapters.models.extractive.pool import Candidate, widened
 from adapters.models.extractive.subject import Sources
-from adapters.models.extractive.terms import Term, matches, stems
+from adapters.models.extractive.terms import Term, matches, stem, stems
 from adapters.search.ranking import rank_passages
 
 _CONTRAST = re.compile(
     r"\b(?:similar to|unlike|whereas|differ\w*|instead of|compared (?:to|with)|rather than|"
     r"in contrast|anders als|im gegensatz|contrairement)\b",
     re.IGNORECASE,
+)
+_BORN = stem("born")
+_LIFE = re.compile(
+    r"\((?:[^()]{0,40}[;,]\s)?\s*(?:born\b|\*|(?:\d{1,2}\s+)?[^\W\d_]*\s?(?:\d{1,2},\s)?\d{4}\b[^()]{0,80}[–−-])"
 )
 ANCHOR = 0.6
 STATED = 0.5
@@ -159,7 +163,7 @@ class Weigher:
         for term in focus.need.terms:
             wanted, worth = forms[term.stem], term.weight * rarity[term.stem]
             found.ceiling += worth * 2.2
-            if wanted & candidate.stems or stands_for(term.stem, candidate.values):
+            if wanted & candidate.stems or _is_told(term, candidate):
                 found.add(term, own=1.0, ranked=worth * damp)
             elif wanted & candidate.lead:
                 found.add(term, own=_NEAR, ranked=_NEAR * worth * damp)
@@ -206,6 +210,13 @@ class Weigher:
         return Scored(candidate, score, own, within, met, answers, relation, holds)
 
 
+def _is_told(term: Term, candidate: Candidate) -> bool:
+    """Tell whether a value stands for the term: 18 °C for "temperature", a life span for "born"."""
+    if term.stem == _BORN:
+        return _LIFE.search(candidate.text) is not None
+    return stands_for(term.stem, candidate.values)
+
+
 def _helped(candidate: Candidate, need: Need, forms: Mapping[str, frozenset[str]]) -> int:
     known = candidate.stems | candidate.near | candidate.far
     return sum(1 for term in need.helpful if forms[term.stem] & known)
@@ -231,7 +242,7 @@ def _relation(candidate: Candidate, focus: Focus, forms: Mapping[str, frozenset[
             for term in focus.relation
             if forms[term.stem] & candidate.stems
             or forms[term.stem] & heading
-            or stands_for(term.stem, candidate.values)
+            or _is_told(term, candidate)
         )
         / total
     )

@@ -178,3 +178,38 @@ def test_common_words_of_unspaced_scripts_are_asked_in_english_too() -> None:
     made = ask("kestrel 的许可证是什么？", passage("kestrel", "License: MIT. It is free."))
 
     assert made.rows[0].coverage is Coverage.COVERED
+
+
+def test_in_depth_every_source_of_a_name_is_quoted_and_of_altered_copies_the_likelier() -> None:
+    club = (
+        "Vale Rovers is a club of the northern league, with a ground by the harbour and a small "
+        "following. Vale Rovers was founded in 1921 by dockers of the town."
+    )
+    passages = (
+        passage("a", club.replace("1921", "1950")),
+        passage("b", club),
+        passage("c", "In its paper of 1921 the town welcomed the new club."),
+        passage("d", "Vale Rovers, a dance band of the south, was founded in 1964."),
+    )
+    plan = make_plan("When was Vale Rovers founded?")
+
+    made = assess(AssessInput(plan, 1, passages, max_evidence=8, per_subquestion=True))
+
+    quoted = " ".join(item.text for item in made.selected)
+    assert "1921" in quoted
+    assert "1964" in quoted
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the profession of Ada Quill?", "Ada Quill was a poet of the north."),
+        ("What sport is Ada Quill associated with?", "Ada Quill is a rower of the north."),
+        ("When was Ada Quill born?", "Ada Quill (3 May 1882 – 4 January 1938) was a poet."),
+    ],
+)
+def test_what_a_definition_or_a_life_span_tells_is_an_answer(question: str, text: str) -> None:
+    made = ask(question, passage("a", f"{text} Herons fly there."))
+
+    assert made.rows[0].coverage is Coverage.COVERED
+    assert made.selected[0].text == text
