@@ -31,6 +31,8 @@ _SET_UP = (
     "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false), "
     # A transaction whose client is gone keeps its run locked: for less than others wait for it.
     "set_config('idle_in_transaction_session_timeout', %s, false), "
+    # Compiling costs a second, and what is asked here takes less.
+    "set_config('jit', 'off', false), "
     "set_config('default_transaction_isolation', 'read committed', false), "
     # The server's side of a connection that died on the way is noticed as soon as ours.
     "set_config('tcp_keepalives_idle', '10', false), "

@@ -1,34 +1,25 @@
-WITH scheduled AS (
+WITH possible AS (
     SELECT
-        run_id,
-        CAST(body_json ->> 'round' AS INTEGER) AS round,
-        entry
-    FROM events
-    CROSS JOIN jsonb_array_elements(body_json -> 'queries') AS entry
-    WHERE type = 'research_schedule_frozen'
-), could_ask AS (
-    SELECT
-        run_id,
-        jsonb_array_elements_text(body_json #> '{request,search_providers}') AS provider
-    FROM events
-    WHERE type = 'research_started'
-    UNION ALL
-    SELECT run_id, 'local' FROM events WHERE type = 'research_started'
-), possible AS (
-    SELECT
-        run_id,
-        round,
-        provider,
+        q.run_id,
+        CAST(q.body_json ->> 'round' AS INTEGER) AS round,
+        asked.provider,
         entry ->> 'query' AS query,
         entry ->> 'subquestion_id' AS subquestion_id,
         -- Canonical JSON: keys in order, no spaces.
         encode(sha256(convert_to(concat(
-            '{"provider":', to_json(provider),
+            '{"provider":', to_json(asked.provider),
             ',"query":', entry -> 'query',
             ',"subquestion_id":', entry -> 'subquestion_id', '}'
         ), 'UTF8')), 'hex') AS input_hash
-    FROM scheduled
-    JOIN could_ask USING (run_id)
+    FROM events AS q
+    JOIN events AS r ON r.run_id = q.run_id AND r.type = 'research_started'
+    CROSS JOIN jsonb_array_elements(q.body_json -> 'queries') AS entry
+    CROSS JOIN LATERAL (
+        SELECT jsonb_array_elements_text(r.body_json #> '{request,search_providers}')
+        UNION ALL
+        SELECT 'local'
+    ) AS asked (provider)
+    WHERE q.type = 'research_schedule_frozen'
 )
 SELECT
     s.run_id,
