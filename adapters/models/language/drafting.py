@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from adapters.models.extractive.negation import is_negated
 from adapters.models.extractive.terms import stems
-from adapters.models.extractive.write import GAPS, SUMMARY
+from adapters.models.extractive.write import GAPS, SUMMARY, claim_text
 from adapters.models.language.archive import Archive
 from adapters.models.language.attach import attached, facts_of
 from adapters.models.language.forms import StatedForm
@@ -47,6 +47,7 @@ def draft_of(
         elif _is_disputed(made, given) and not _is_told(made, [*told, *claims]):
             id_ = f"{given.section}-{len(claims) + 1}"
             claims.append(Claim(id_, given.section, made.text, made.evidence_ids))
+    claims += _other_sides(claims, given)
     paragraphs = [*_paragraphs(claims, given), *_remarks(claims, given)]
     if lost:
         text = f"{lost} sentence{'s' if lost > 1 else ''} left out: without a quote, or too many."
@@ -76,6 +77,21 @@ def claim_of(text: str, names: Sequence[str], archive: Archive) -> Rested | None
         return None
     quotes = attached(said, cited, archive.items)
     return Rested(said, tuple(quote.id for quote in quotes)) if quotes else None
+
+
+def _other_sides(claims: Sequence[Claim], given: WriteInput) -> list[Claim]:
+    """Return the sides of disagreements that their section leaves out, in the sources' words."""
+    told = {id_ for claim in claims for id_ in claim.evidence_ids}
+    wanted = {id_ for conflict in given.assessment.conflicts for id_ in conflict.evidence_ids}
+    left = given.max_claims - len(claims) if given.section == DISPUTES else 0
+    sides = [item for item in given.assessment.selected if item.id in wanted - told]
+    known = {plain(claim.text) for claim in claims}
+    texts = {plain(text): (text, side) for side in sides if (text := claim_text(side.text))}
+    fresh = [made for key, made in texts.items() if key not in known][: max(0, left)]
+    return [
+        Claim(f"{given.section}-{number}", given.section, text, (side.id,))
+        for number, (text, side) in enumerate(fresh, start=len(claims) + 1)
+    ]
 
 
 def _is_disputed(made: Rested, given: WriteInput) -> bool:

@@ -141,6 +141,17 @@ def test_a_disagreement_is_told_with_both_sides_even_if_the_model_tells_one() ->
     assert not remarks(both["summary"])
 
 
+def test_the_side_that_a_model_leaves_out_is_given_in_its_sources_words() -> None:
+    given = WriteInput("conflicts_and_gaps", "Conflicts and gaps", PLAN, DISPUTED)
+
+    made = section(stated("conflicts_and_gaps", "Logs are kept for 30 days.", "e2"), given=given)
+
+    assert said(made) == [
+        ("Logs are kept for 30 days.", (LOGS_C.id,)),
+        (OTHERWISE, (LOGS_X.id,)),
+    ]
+
+
 def test_without_a_disagreement_none_can_be_claimed() -> None:
     model = says({"claims": [stated("conflicts_and_gaps", "Site c and d differ: 30 days.", "e3")]})
 
