@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 
+from adapters.models.chat.accounts import Price
 from adapters.models.chat.fallback import FallbackModel
 from adapters.models.chat.kept import KeptAnswers
 from adapters.models.chat.limiter import Limiter
@@ -10,8 +11,10 @@ from adapters.models.chat.port import ChatModel
 from adapters.models.chat.provider import Patience, ProviderModel
 from adapters.models.language.researcher import LanguageResearcher, Operation
 from adapters.models.port import PlanInput, Researcher
+from flows.estimating import Estimate, estimate
 from flows.settings import Settings
-from state.values.errors import InvalidRequest, ObstructedError, RejectedError
+from state.request import ResearchRequest
+from state.values.errors import AssayError, InvalidRequest, ObstructedError, RejectedError
 
 PLANNING: tuple[Operation, ...] = ("plan", "outline")
 ASSESSING: tuple[Operation, ...] = ("assess",)
@@ -69,19 +72,34 @@ def open_judges(settings: Settings, name: str) -> Judges:
 def require_model(settings: Settings, name: str, *, in_dollars: bool) -> None:
     """Raise `InvalidRequest` unless the model can be asked, and priced where that is needed.
 
-    Asks nothing of it.
+    So has every other model that the settings name. Asks nothing of them.
     """
-    model = chat_model(settings, name)
+    for model in open_judges(settings, name).models:
+        try:
+            LanguageResearcher(model).price(PlanInput("What is asked?"))
+            is_priced = model.is_priced
+        except RejectedError as error:
+            raise InvalidRequest(error.message, code=error.code) from error
+        if in_dollars and not is_priced:
+            raise InvalidRequest(
+                f"what {model.name} costs is not known, so a budget in dollars means nothing; use "
+                "--budget-tokens, or set ASSAY_MODEL_INPUT_USD and ASSAY_MODEL_OUTPUT_USD"
+            )
+
+
+async def estimate_run(settings: Settings, request: ResearchRequest) -> Estimate | None:
+    """Return what the run may take; None where its model lacks something, which the run will say.
+
+    Asks servers of one's own how much they take, and nothing else.
+    """
+    judges = open_judges(settings, request.model)
     try:
-        LanguageResearcher(model).price(PlanInput("What is asked?"))
-        is_priced = model.is_priced
-    except RejectedError as error:
-        raise InvalidRequest(error.message, code=error.code) from error
-    if in_dollars and not is_priced:
-        raise InvalidRequest(
-            f"what {name} costs is not known, so a budget in dollars means nothing; use "
-            "--budget-tokens"
-        )
+        await judges.prepare()
+        return estimate(request, judges.researcher)
+    except AssayError:
+        return None
+    finally:
+        await judges.aclose()
 
 
 def chat_model(settings: Settings, name: str) -> ProviderModel:
@@ -93,4 +111,10 @@ def chat_model(settings: Settings, name: str) -> ProviderModel:
         context_tokens=settings.model_context,
         limiter=Limiter(settings.cache / "limits", at_once=settings.model_calls_at_once),
         patience=Patience(deadline_s=settings.model_deadline_s),
+        price=_price(settings),
     )
+
+
+def _price(settings: Settings) -> Price | None:
+    given, put_out = settings.model_input_usd, settings.model_output_usd
+    return None if given is None or put_out is None else Price(given, put_out)

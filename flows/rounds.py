@@ -8,11 +8,13 @@ import anyio
 
 from adapters.models.port import AssessInput, Assessment, Selected
 from flows.archive import archive_inventory, record_note, record_sources
+from flows.consulting import consult
 from flows.finding import freeze_reading, freeze_schedule, search_all, survey_unused, works_read
 from flows.knowledge import Knowledge
-from flows.step import Driver, Turn, in_order
+from flows.step import Driver, StepFailed, Turn, in_order
 from flows.stopping import next_queries
 from flows.wiring import Tools
+from state.errors import BudgetExceeded
 from state.method_events import (
     RecordedConflict,
     RecordedQuote,
@@ -65,7 +67,8 @@ async def research_round(driver: Driver, knowledge: Knowledge, tools: Tools) -> 
     await record_failures(driver, turn, gave_nothing)
     if not after.source_ids:
         after = replace(after, inventory=await archive_inventory(driver, turn, tools))
-    assessment = await assess_round(driver, turn, after, queries, tools)
+    assessment, not_assessed = await assess_or_keep(driver, turn, after, queries, tools)
+    after = replace(after, failures=(*after.failures, *not_assessed))
     entry = RoundEntry(turn.round, tuple(entry.query for entry in queries), found.locators, 0)
     return await close_round(driver, turn, after, assessment, entry)
 
@@ -111,6 +114,44 @@ async def record_failures(driver: Driver, turn: Turn, failures: Sequence[Failure
     )
 
 
+async def assess_or_keep(
+    driver: Driver,
+    turn: Turn,
+    knowledge: Knowledge,
+    queries: Sequence[ScheduledQuery],
+    tools: Tools,
+) -> tuple[Assessment, list[Failure]]:
+    """Return the assessment of this round; where it failed, what was known, and the failure.
+
+    So one bad answer, or the end of a budget, costs no report. Raises the `StepFailed` where
+    nothing is known yet that a report could rest on: a retry goes on from there.
+    """
+    try:
+        return await assess_round(driver, turn, knowledge, queries, tools), []
+    except StepFailed as error:
+        if not knowledge.assessment.selected:
+            raise
+        failure: RejectedError = error
+    except BudgetExceeded as error:
+        failure = error
+    target = f"round {turn.round}"
+    failed = Failure("assess", target, failure.code, failure.message)
+    return _unassessed(knowledge.assessment, f"{target} was not assessed: {failure.message}"), [
+        failed
+    ]
+
+
+def _unassessed(known: Assessment, why: str) -> Assessment:
+    """Return what was known, its gaps left open for this reason."""
+    rows = tuple(
+        replace(row, gap=row.gap if known.selected else why, next_query="")
+        if row.coverage is Coverage.GAP
+        else row
+        for row in known.rows
+    )
+    return replace(known, rows=rows)
+
+
 async def assess_round(
     driver: Driver,
     turn: Turn,
@@ -134,14 +175,9 @@ async def assess_round(
         max_evidence=MAX_EVIDENCE,
         per_subquestion=request.scope == "deep",
     )
-    return await driver.step(
-        turn,
-        assess_task,
-        given,
-        Assessment,
-        reserve=tools.researcher.price(given),
-        researcher=tools.researcher,
-        texts={source.source_id: source.text for source in knowledge.sources},
+    texts = {source.source_id: source.text for source in knowledge.sources}
+    return await consult(
+        driver, turn, assess_task, given, Assessment, tools=tools, about=given, texts=texts
     )
 
 

@@ -24,6 +24,8 @@ class Settings(BaseSettings):
     server, the model's name there; `model_plan`, `model_assess`, `model_write` and `model_check`
     name others for these operations, and `model_fallback` those asked where the first cannot be
     had (separated by commas). `model_context` is the context in tokens, where it is not known.
+    `model_input_usd` and `model_output_usd` are what a million tokens read and written cost, for
+    models whose price is not known, such as those behind a gateway.
     """
 
     model_config = SettingsConfigDict(env_prefix="ASSAY_", env_ignore_empty=True, extra="ignore")
@@ -45,6 +47,8 @@ class Settings(BaseSettings):
     model_assess: str = ""
     model_write: str = ""
     model_check: str = ""
+    model_input_usd: float | None = Field(default=None, ge=0)
+    model_output_usd: float | None = Field(default=None, ge=0)
     model_calls_at_once: int = Field(default=4, ge=1, le=64)
     model_deadline_s: float = Field(default=300.0, gt=0)
     sql_timeout_s: float = Field(default=30.0, gt=0)

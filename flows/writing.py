@@ -17,6 +17,7 @@ from adapters.models.port import (
     WriteInput,
 )
 from flows.archive import Body, record_artifact
+from flows.consulting import consult
 from flows.knowledge import Knowledge
 from flows.step import Driver, Turn, in_order
 from flows.wiring import Tools
@@ -95,10 +96,8 @@ async def synthesise_report(
     if not evidence:
         return tuple(_without_evidence(key) for key, _ in sections)
     try:
-        return await driver.step(
-            TURN, synthesise_task, given, tuple[SectionDraft, ...],
-            reserve=tools.researcher.price(given), researcher=tools.researcher,
-        )  # fmt: skip
+        form = tuple[SectionDraft, ...]
+        return await consult(driver, TURN, synthesise_task, given, form, tools=tools, about=given)
     except BudgetExceeded as failure:
         return tuple(_not_written(key, failure) for key, _ in sections)
 
@@ -117,10 +116,8 @@ async def outline_report(
     """
     sections = tuple((s.key, s.title) for s in driver.research.profile.sections)
     given = OutlineInput(sections, knowledge.plan, knowledge.assessment)
-    call = partial(
-        driver.step, TURN, outline_task, given, tuple[OutlineItem, ...],
-        reserve=tools.researcher.price(given), researcher=tools.researcher,
-    )  # fmt: skip
+    form = tuple[OutlineItem, ...]
+    call = partial(consult, driver, TURN, outline_task, given, form, tools=tools, about=given)
     (made,) = await in_order([call])
     if isinstance(made, RejectedError):
         items = tuple(OutlineItem(key, title, "") for key, title in sections)
@@ -169,12 +166,9 @@ async def write_sections(
     is raised.
     """
     calls = [
-        partial(
-            driver.step, TURN, write_task, given, SectionDraft,
-            reserve=tools.researcher.price(given), researcher=tools.researcher,
-        )
+        partial(consult, driver, TURN, write_task, given, SectionDraft, tools=tools, about=given)
         for given in inputs
-    ]  # fmt: skip
+    ]
     results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
     failures = [result for result in results if isinstance(result, RejectedError)]
     if failures and len(failures) == len(results):
@@ -206,14 +200,12 @@ async def check_claims(
     at_once = tools.researcher.uses_model and not deep
     groups = [("all", drafts)] if at_once else [(draft.section, [draft]) for draft in drafts]
     turns = [_check_turn(name, group, knowledge) for name, group in groups]
+    form = tuple[ClaimCheck, ...]
     calls = [
-        partial(
-            driver.step, turn, check_task, each, tuple[ClaimCheck, ...],
-            reserve=tools.researcher.price(each.given), researcher=tools.researcher,
-        )
+        partial(consult, driver, turn, check_task, each, form, tools=tools, about=each.given)
         for each in turns
         if each.given.claims
-    ]  # fmt: skip
+    ]
     results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
     checks: list[ClaimCheck] = []
     for each, result in zip([t for t in turns if t.given.claims], results, strict=True):
@@ -258,10 +250,8 @@ async def repair_once(
         knowledge.assessment,
         MAX_CLAIMS,
     )
-    call = partial(
-        driver.step, AGAIN, repair_task, given, tuple[SectionDraft, ...],
-        reserve=tools.researcher.price(given), researcher=tools.researcher,
-    )  # fmt: skip
+    form = tuple[SectionDraft, ...]
+    call = partial(consult, driver, AGAIN, repair_task, given, form, tools=tools, about=given)
     (made,) = await in_order([call])
     if isinstance(made, RejectedError):
         return written
@@ -273,10 +263,8 @@ async def rewrite_reopened(
 ) -> Written:
     """Look at the whole report, and write the sections again that are not good enough, once."""
     given = ReportCheckInput(written.drafts, knowledge.plan, knowledge.assessment)
-    call = partial(
-        driver.step, AGAIN, check_report_task, given, tuple[Reopened, ...],
-        reserve=tools.researcher.price(given), researcher=tools.researcher,
-    )  # fmt: skip
+    form = tuple[Reopened, ...]
+    call = partial(consult, driver, AGAIN, check_report_task, given, form, tools=tools, about=given)
     (reopened,) = await in_order([call])
     if isinstance(reopened, RejectedError) or not reopened:
         return written
@@ -287,12 +275,9 @@ async def rewrite_reopened(
         if given_.section in why
     ]
     calls = [
-        partial(
-            driver.step, AGAIN, write_task, each, SectionDraft,
-            reserve=tools.researcher.price(each), researcher=tools.researcher,
-        )
+        partial(consult, driver, AGAIN, write_task, each, SectionDraft, tools=tools, about=each)
         for each in inputs
-    ]  # fmt: skip
+    ]
     results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
     made = tuple(result for result in results if not isinstance(result, RejectedError))
     return await _replaced(driver, knowledge, written, made, tools)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flows.engine_session import EngineSession
     from flows.interruption import Interrupted
     from flows.progress import Progress
+    from flows.settings import Settings
     from flows.wiring import Desk
     from state.request import ResearchRequest
 
@@ -293,6 +294,8 @@ def _research(request: "ResearchRequest", manner: _Manner) -> None:
         if submit(opened, request).status == "completed":
             show_result(opened, execute(opened, request.id), json=manner.json)
         refuse_held(opened, request.id)
+    elif request.model and not (manner.quiet or manner.log_json):
+        _tell_estimate(found, request)
     with manner.shown(opened) as progress, engine_for(found) as engine:
         try:
             if request.sources:
@@ -307,6 +310,17 @@ def _research(request: "ResearchRequest", manner: _Manner) -> None:
         submit(opened, request)
         ended = _carry(opened, request.id, engine, progress)
     _end(opened, request.id, ended, manner)
+
+
+def _tell_estimate(found: "Settings", request: "ResearchRequest") -> None:
+    """Say before the first call how much of its model the run may take."""
+    import anyio
+
+    from flows.models import estimate_run
+    from flows.terminal import talk
+
+    if told := anyio.run(estimate_run, found, request):
+        talk(f"assay: {request.model} may be asked for {told}")
 
 
 def _counting(progress: "Progress") -> "Callable[[int, int], None]":

@@ -19,12 +19,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from adapters.documents.port import Opened, Reader
 from adapters.models.port import Answer, AssessInput, Assessment, PlanInput, Researcher
 from adapters.search.port import Search, SearchPage
 from flows.settings import Settings
-from flows.wiring import Desk, Tools, local_converter, local_tools
+from flows.wiring import Desk, Tools, local_converter, open_world
 from state.append import Hooks
 from state.artifacts import LocalArtifacts
 from state.envelope import Line
@@ -39,7 +40,10 @@ FIXED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One execution of the run in `home`: new, or resumed when it is there."""
+    """One execution of the run in `home`: new, or resumed when it is there.
+
+    With `model_url` a language model there judges and writes.
+    """
 
     home: str
     diary: str
@@ -49,6 +53,8 @@ class Job:
     kill_after: int | None = None
     kill_after_s: float | None = None
     fill_disk_after: int | None = None
+    model_url: str = ""
+    kill_in: str | None = None
 
 
 class Diary:
@@ -110,6 +116,18 @@ def noting_researcher(inner: Researcher, diary: Diary) -> Researcher:
     return made
 
 
+class KillingResearcher:
+    """A `Researcher` whose process dies while its operation `kill_in` waits for an answer."""
+
+    def __init__(self, inner: Researcher, kill_in: str) -> None:
+        self._inner, self._kill_in = inner, kill_in
+
+    def __getattr__(self, name: str) -> object:
+        if name == self._kill_in:
+            threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        return getattr(self._inner, name)
+
+
 def desk_for(job: Job) -> Desk:
     """Return a desk on the job's home: fixed clock, noted effects, and the kill."""
     home = Path(job.home)
@@ -126,20 +144,25 @@ def desk_for(job: Job) -> Desk:
                 fill_disk(home)
 
     def tools(request: ResearchRequest) -> Tools:
-        real = local_tools(settings, request.sources)
+        real = open_world(settings, request, archive)
+        if job.kill_in:
+            killing: Any = KillingResearcher(real.researcher, job.kill_in)
+            real = replace(real, researcher=killing)
+        elif not job.model_url:
+            real = replace(real, researcher=noting_researcher(real.researcher, diary))
         return replace(
             real,
             searches=((NotingSearch(real.searches[0][0], diary),),),
             reader=NotingReader(real.reader, diary),
-            researcher=noting_researcher(real.researcher, diary),
         )
 
-    settings = Settings(home=home)
+    settings = Settings(home=home, model_url=job.model_url)
+    archive = LocalArtifacts(home / "artifacts")
     hooks = Hooks(clock=lambda: FIXED, after_write=after_write, on_durable=on_durable)
     return Desk(
         settings=settings,
         ledger=LocalLedger(home, RunFold(), hooks=hooks),
-        artifacts=LocalArtifacts(home / "artifacts"),
+        artifacts=archive,
         policy=Policy(home / "policy.json"),
         tools=tools,
         converter=lambda: local_converter(settings),
@@ -159,9 +182,15 @@ def carry_out(job: Job) -> str:
     """Submit the job's run if it is new, execute it, and return its status."""
     from flows.runs import execute, request_of, submit
 
+    os.environ["ASSAY_MODEL_URL"] = job.model_url
     desk = desk_for(job)
     request = request_of(
-        desk, job.question, sources=job.sources, run_id=job.run_id, limits={"max_rounds": 2}
+        desk,
+        job.question,
+        sources=job.sources,
+        run_id=job.run_id,
+        limits={"max_rounds": 2},
+        model="served" if job.model_url else "extractive",
     )
     submit(desk, request)
     return execute(desk, job.run_id).status
@@ -224,6 +253,7 @@ def main() -> None:
     home = Path(sys.argv[1])
     configure(start_server(home).wait(), home)
     for module in (
+        "adapters.models.chat.wire",
         "adapters.models.extractive.researcher",
         "adapters.search.local",
         "flows.research",
