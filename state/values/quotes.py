@@ -26,7 +26,7 @@ MAX_QUOTE = 1800
 _MAX_NEAR_MISSES = 10_000
 _MAX_FAILED_CHECKS = 100
 _EDGE = 200
-_LOOSE_EDGES = re.compile(r"^[-#>•\s]+|[-#>\s]+$")
+_LOOSE_EDGES = re.compile(r"^[-#>•\s]+(?=\D)|^[-#>•\s]+(?<!-)|[-#>\s]+$")  # no number's sign
 _ITEM = re.compile(r"[-•]\s")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _NEWLINES = re.compile(r"\s*[\n\r]\s*")
@@ -175,11 +175,22 @@ def _cuts_a_number(form: str, start: int, end: int) -> bool:
         or _NUMBER_BEFORE.search(form, max(0, start - 2), start) is not None
     ):
         return True
+    if _cuts_at_a_sign(form, start, end):
+        return True
     return form[end - 1].isnumeric() and (
         form[end : end + 1].isnumeric() or _NUMBER_AFTER.match(form, end) is not None
     )
 
 
+def _cuts_at_a_sign(form: str, start: int, end: int) -> bool:
+    """Tell whether an end lies inside a number beside its sign: `3.` in `3.5`, `-5` in `3-5`."""
+    if form[start] in _INSIDE and form[start - 1 : start].isalnum() and form[start + 1].isdigit():
+        return True
+    return form[end - 1] in _POINTS and form[end - 2].isdigit() and form[end : end + 1].isdigit()
+
+
+_POINTS = ".,:/⁄"
+_INSIDE = _POINTS + "+±-"
 _NUMBER_BEFORE = re.compile(r"(?:\d[.,:/⁄]|(?<!\w)[.+±-]|[<≤≥≠] ?)$")
 _NUMBER_AFTER = re.compile(r"[.,:/⁄^]\d|[⁺⁻]|e[+-]?\d")
 
