@@ -16,7 +16,7 @@ TOKENS_VERSION = "2"
 """Part of every index's key: an index made with other terms is never searched."""
 
 _K1 = 1.2
-_B = 0.4
+_B = 0.6
 _CONTEXT_WEIGHT = 0.5  # a term in the heading or title counts half of one in the text
 _PARTED = 0.7  # what a passage loses that has hardly any of the query
 _MAX_TERM_BYTES = 80

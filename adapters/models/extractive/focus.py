@@ -41,6 +41,7 @@ _SELF = re.compile(
     r"paket|bibliothek|modul|befehl|projekt|ist|paquet|bibliothèque|est)\b|\s*It\s+(?:is|provides)\b",
     re.IGNORECASE,
 )
+_IT = re.compile(r"\W*(?:It|Es|Il|Elle)\b")
 _WITHIN = re.compile(r"\s(?:in|within|for|im|bei|dans|en)\s+(.+)\Z", re.IGNORECASE)
 _ASIDE = re.compile(r"\s?\([^()]{1,120}\)")
 _MARKS = re.compile(r"\A[\s*_`#>|=:“\"-]+")
@@ -108,13 +109,23 @@ class Focus:
             return 0.0
         lead = self.lead(candidate)
         if _SELF.match(text):
-            return 0.5 + 0.4 * lead
+            return 0.0 if _speaks_of_another(candidate, subject) else 0.5 + 0.4 * lead
         if lead <= 0 or candidate.length < 3:
             return 0.0
         if text.rstrip().endswith(_SENTENCE_END):
             return 0.75 * lead
         tells = candidate.length > len(subject.terms) + 1 and subject.is_said(candidate.text)
         return 0.55 * lead if tells else 0.0
+
+
+def _speaks_of_another(candidate: Candidate, subject: Subject) -> bool:
+    """Tell whether "it" follows on sentences of its paragraph that do not have the subject."""
+    before = candidate.passage.text[: candidate.start - candidate.passage.start]
+    return (
+        bool(before.strip())
+        and _IT.match(candidate.text) is not None
+        and not (subject.is_said(before))
+    )
 
 
 def focus_on(need: Need, sources: Sources) -> Focus:
