@@ -22,6 +22,7 @@ SUPPORTED = 0.85
 PARTIAL = 0.2
 _FEWEST = 4  # content words that a claim has at least for its wording to be judged
 _ALIKE = 0.7
+_MARKS = " \t\n-*+•#>"
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
 
@@ -62,7 +63,8 @@ class Containment:
 
 def contained(said: str, quote: str) -> Containment | None:
     """Return how `quote` holds `said` word for word in normal form, or None when it does not."""
-    if " ".join(said.split()) == " ".join(quote.split()):
+    plain = " ".join(said.split())
+    if plain in (" ".join(quote.split()), " ".join(quote.strip(_MARKS).split())):
         return Containment(is_qualified=False)
     whole = _whole_places(quote, said)
     if not whole:
