@@ -166,7 +166,7 @@ def test_a_request_needs_somebody_who_asks() -> None:
         make_request(id="run-1", question="What?")
 
 
-WEB = {"allowed_origins": ("Example.org",), "search_providers": ("arxiv",)}
+WEB: dict[str, Any] = {"allowed_origins": ("Example.org",), "search_providers": ("arxiv",)}
 
 
 def test_a_request_names_hosts_in_one_spelling_and_references_within_them() -> None:
