@@ -70,7 +70,7 @@ def _without_ligatures(text: str) -> str:
 
 def _detached(text: str, *, before: bool) -> str:
     def detach(char: str) -> str:
-        base, *marks = unicodedata.normalize("NFD", char)
+        base, *marks = list(unicodedata.normalize("NFD", char))
         if len(marks) != 1 or marks[0] not in _SPACING:
             return char
         base = "ı" if base == "i" else base
