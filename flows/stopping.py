@@ -1,11 +1,13 @@
 """Whether another round begins, and what it would search for."""
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal
 
 from adapters.models.port import (
     AssessInput,
     CheckInput,
+    Given,
     OutlineInput,
     SynthesisInput,
     WriteInput,
@@ -88,7 +90,7 @@ def money_stop(
     budgets = driver.research.started.request.budgets
     if budgets.max_tokens is None and budgets.max_cost_micro_usd is None:
         return None
-    spent, needed = driver.run.spent, price_to_the_end(driver, knowledge, tools)
+    spent, needed = driver.run.spent, needed_to_the_end(driver, knowledge, tools)
     if budgets.max_tokens is not None and spent.tokens + needed.tokens > budgets.max_tokens:
         return "tokens"
     most = budgets.max_cost_micro_usd
@@ -97,20 +99,44 @@ def money_stop(
     return None
 
 
-def price_to_the_end(driver: Driver, knowledge: Knowledge, tools: Tools) -> Usage:
-    """Return the most that one more assessment and the report after it take."""
-    price, request = tools.researcher.price, driver.research.started.request
+def needed_to_the_end(driver: Driver, knowledge: Knowledge, tools: Tools) -> Usage:
+    """Return what has to be left for one more assessment and the report after it.
+
+    Every call reserves its whole price, and takes less than half of it as a rule: so what is needed
+    is, at its highest, the price of the calls made together and half the price of those before.
+    """
+    before, highest = Usage(), Usage()
+    for together in calls_to_the_end(driver, knowledge):
+        price = sum((tools.researcher.price(given) for given in together), start=Usage())
+        reserved = before + price
+        highest = max(highest, reserved, key=lambda usage: usage.tokens)
+        before += _half(price)
+    return highest
+
+
+def _half(usage: Usage) -> Usage:
+    return Usage(
+        input_tokens=usage.input_tokens // 2,
+        cached_tokens=usage.cached_tokens // 2,
+        output_tokens=usage.output_tokens // 2,
+        cost_micro_usd=usage.cost_micro_usd // 2,
+    )
+
+
+def calls_to_the_end(driver: Driver, knowledge: Knowledge) -> Iterator[Sequence[Given]]:
+    """Yield what is asked in one more round and for the report, each time what is asked at once."""
     sections = tuple((s.key, s.title) for s in driver.research.profile.sections if not s.computed)
     plan, assessment = knowledge.plan, knowledge.assessment
     passages = tuple(passage for source in knowledge.sources for passage in source.passages)
-    total = price(AssessInput(plan, knowledge.number + 1, passages, assessment.selected))
+    yield [AssessInput(plan, knowledge.number + 1, passages, assessment.selected)]
     checking = CheckInput((), assessment.selected)
-    if request.scope != "deep":
-        return total + price(SynthesisInput(sections, plan, assessment)) + price(checking)
-    total += price(OutlineInput(sections, plan, assessment))
-    for key, title in sections:
-        total += price(WriteInput(key, title, plan, assessment)) + price(checking)
-    return total
+    if driver.research.started.request.scope != "deep":
+        yield [SynthesisInput(sections, plan, assessment)]
+        yield [checking]
+        return
+    yield [OutlineInput(sections, plan, assessment)]
+    yield [WriteInput(key, title, plan, assessment) for key, title in sections]
+    yield [checking for _ in sections]
 
 
 def next_queries(knowledge: Knowledge) -> tuple[ScheduledQuery, ...]:

@@ -57,9 +57,12 @@ async def write_report(driver: Driver, knowledge: Knowledge, tools: Tools) -> Wr
 
     A model writes a quick or standard report at once; otherwise an outline comes first, then one
     section at a time. Claims that did not hold get one repair. In scope deep the whole is looked
-    at in the end, which can reopen a section once.
+    at in the end, which can reopen a section once. Where nothing was accepted as evidence, no model
+    is asked.
     """
     request = driver.research.started.request
+    if tools.researcher.uses_model and not knowledge.assessment.selected:
+        return Written(await write_nothing(driver, knowledge))
     if tools.researcher.uses_model and request.scope != "deep":
         drafts = await synthesise_report(driver, knowledge, tools)
     else:
@@ -78,6 +81,14 @@ def _written_sections(driver: Driver) -> tuple[tuple[str, str], ...]:
     return tuple((section.key, section.title) for section in sections if not section.computed)
 
 
+async def write_nothing(driver: Driver, knowledge: Knowledge) -> tuple[SectionDraft, ...]:
+    """Return sections that say that there is no evidence; their outline is archived before."""
+    sections = _written_sections(driver)
+    items = [OutlineItem(key, title, "") for key, title in sections]
+    await _archive_outline(driver, knowledge, items)
+    return tuple(_without_evidence(key) for key, _ in sections)
+
+
 async def synthesise_report(
     driver: Driver, knowledge: Knowledge, tools: Tools
 ) -> tuple[SectionDraft, ...]:
@@ -93,8 +104,6 @@ async def synthesise_report(
         [OutlineItem(key, title, "", evidence_ids=evidence) for key, title in sections],
     )
     given = SynthesisInput(sections, knowledge.plan, knowledge.assessment, MAX_CLAIMS)
-    if not evidence:
-        return tuple(_without_evidence(key) for key, _ in sections)
     try:
         form = tuple[SectionDraft, ...]
         return await consult(driver, TURN, synthesise_task, given, form, tools=tools, about=given)

@@ -39,7 +39,10 @@ def section_markdown(report: Report, section: ReportSection) -> str:
 
 def _status_line(report: Report) -> str:
     covered = sum(row.coverage is Coverage.COVERED for row in report.rows)
-    partly = report.answer_status is AnswerStatus.ANSWERED and covered < len(report.rows)
+    remarks = [each.remark for section in report.sections for each in section.paragraphs]
+    unwritten = any(remark.startswith("Incomplete: ") for remark in remarks)
+    missing = covered < len(report.rows) or unwritten
+    partly = report.answer_status is AnswerStatus.ANSWERED and missing
     said = _ANSWERS[report.answer_status] + (" in part" if partly else "")
     return (
         f"**{said}.** {covered} of {counted(len(report.rows), 'subquestion')} covered, "

@@ -237,6 +237,7 @@ def test_more_than_was_reserved_is_seen_and_nothing_is_begun_after_it(
         assert result.status == "completed"
         assert result.claims == []
         assert "Incomplete" in place.markdown
+        assert "**Answered in part.**" in place.markdown
         assert result.usage["input_tokens"] >= 900_000
 
 
