@@ -1,6 +1,5 @@
 """Who judges and writes: the built-in researcher, or the language models that settings name."""
 
-import os
 from dataclasses import dataclass
 
 from adapters.models.chat.accounts import Price
@@ -107,7 +106,7 @@ def chat_model(settings: Settings, name: str) -> ProviderModel:
     return ProviderModel(
         name,
         base_url=settings.model_url,
-        api_key=os.environ.get("ASSAY_MODEL_KEY", "") if settings.model_url else "",
+        api_key=settings.model_key.get_secret_value() if settings.model_url else "",
         context_tokens=settings.model_context,
         limiter=Limiter(settings.cache / "limits", at_once=settings.model_calls_at_once),
         patience=Patience(deadline_s=settings.model_deadline_s),

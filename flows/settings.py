@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import platformdirs
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from state.durable import refuse_unspellable
@@ -21,11 +21,12 @@ class Settings(BaseSettings):
     scholarly services are told, which some of them reward with a faster queue.
 
     `model` is a pydantic-ai model string, or with `model_url`, the base URL of an OpenAI-compatible
-    server, the model's name there; `model_plan`, `model_assess`, `model_write` and `model_check`
-    name others for these operations, and `model_fallback` those asked where the first cannot be
-    had (separated by commas). `model_context` is the context in tokens, where it is not known.
-    `model_input_usd` and `model_output_usd` are what a million tokens read and written cost, for
-    models whose price is not known, such as those behind a gateway.
+    server, the model's name there; `model_key` is the key of that server. `model_plan`,
+    `model_assess`, `model_write` and `model_check` name others for these operations, and
+    `model_fallback` those asked where the first cannot be had (separated by commas).
+    `model_context` is the context in tokens, where it is not known. `model_input_usd` and
+    `model_output_usd` are what a million tokens read and written cost, for models whose price is
+    not known, such as those behind a gateway.
     """
 
     model_config = SettingsConfigDict(env_prefix="ASSAY_", env_ignore_empty=True, extra="ignore")
@@ -41,6 +42,7 @@ class Settings(BaseSettings):
     contact: str = ""
     model: str = ""
     model_url: str = ""
+    model_key: SecretStr = SecretStr("")
     model_context: int | None = Field(default=None, ge=1024)
     model_fallback: Annotated[tuple[str, ...], NoDecode] = ()
     model_plan: str = ""

@@ -7,7 +7,7 @@ from itertools import islice
 from lxml.etree import Comment
 from lxml.html import HtmlElement
 
-from adapters.models.extractive.orders import gives_orders
+from state.values.orders import gives_orders
 
 MAX_HIDDEN = 20
 MAX_BEGINNING = 200

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from adapters.models.extractive.negation import is_negated
-from adapters.models.extractive.orders import gives_orders, ordering_paragraphs
 from adapters.models.extractive.sentences import Span, is_item, split
 from adapters.models.extractive.tables import with_header
 from adapters.models.extractive.terms import Token, content, stems
 from adapters.models.extractive.values import Value, find_values
 from adapters.models.port import Selected
 from state.values.evidence import Passage
+from state.values.orders import gives_orders, ordering_paragraphs
 
 _NEAR_COPY = 0.8
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")

@@ -12,11 +12,11 @@ from adapters.models.extractive.editions import superseded
 from adapters.models.extractive.focus import Focus, focus_on
 from adapters.models.extractive.form import form_factor, is_code
 from adapters.models.extractive.needs import Need
-from adapters.models.extractive.orders import gives_orders
 from adapters.models.extractive.pool import Candidate, widened
 from adapters.models.extractive.subject import Sources
 from adapters.models.extractive.terms import Term, matches, stem, stems
 from adapters.search.ranking import rank_passages
+from state.values.orders import gives_orders
 
 _CONTRAST = re.compile(
     r"\b(?:similar to|unlike|whereas|differ\w*|instead of|compared (?:to|with)|rather than|"

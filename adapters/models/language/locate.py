@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from adapters.models.extractive.orders import ordering_paragraphs
 from adapters.models.extractive.sentences import split
 from adapters.models.port import Selected
 from state.values.evidence import Passage
 from state.values.normal_form import Span
+from state.values.orders import ordering_paragraphs
 from state.values.quotes import MAX_QUOTE, MIN_QUOTE, NormalisedText
 
 _ELLIPSIS = re.compile(r"\s*(?:\[?…\]?|\[?\.{3,}\]?)\s*")

@@ -7,9 +7,9 @@ from itertools import groupby
 
 from adapters.models.chat.packing import Piece
 from adapters.models.chat.prompts import fence
-from adapters.models.extractive.orders import gives_orders
 from adapters.models.port import Selected
 from state.values.evidence import Passage
+from state.values.orders import gives_orders
 from state.values.plan import Plan
 from state.values.redaction import redact
 
