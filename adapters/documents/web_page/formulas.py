@@ -103,7 +103,7 @@ def _has_sibling(element: HtmlElement, name: str) -> bool:
 
 def _of_math(math: HtmlElement) -> Formula:
     display = math.get("display") == "block" or math.get("mode") == "display" or _is_displayed(math)
-    return Formula(_source(math) or latex(math), display)
+    return Formula(_source(math) or _spelled(math), display)
 
 
 def _source(math: HtmlElement) -> str:
@@ -119,7 +119,15 @@ def _of_markup(markup: str) -> str:
         tree = lxml_html.fragment_fromstring(markup[: _MAX_TEX * 10])
     except (ParserError, ValueError):
         return ""
-    return _source(tree) or latex(tree)
+    return _source(tree) or _spelled(tree)
+
+
+def _spelled(math: HtmlElement) -> str:
+    """Return the TeX of `math`; its plain text where it is nested beyond what anybody writes."""
+    try:
+        return latex(math)
+    except RecursionError:
+        return " ".join(" ".join(math.itertext()).split())[:_MAX_TEX]
 
 
 def _is_displayed(element: HtmlElement) -> bool:
