@@ -1,6 +1,6 @@
 """Where a round looks: its searches, what of their finds is read, and what is left out."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -61,11 +61,13 @@ async def search_all(
 
     The first provider of each chain is asked at once; the next one only where the one before
     failed or found nothing, and then one query at a time, so that a last search goes to the same
-    query whoever answers first.
+    query whoever answers first. Meanwhile the first pages are awaited (see `_wake`).
     """
     asked = [(entry, chain) for entry in queries for chain in tools.searches if chain]
     firsts = [partial(_search, driver, turn, entry, chain[0]) for entry, chain in asked]
-    results = await in_order(firsts, at_once=driver.desk.settings.steps_at_once)
+    calls: list[Callable[[], Awaitable[SearchPage | None]]]
+    calls = [partial(_wake, driver, turn, tools), *firsts]
+    _, *results = await in_order(calls, at_once=1 + driver.desk.settings.steps_at_once)
     pages: list[SearchPage] = []
     failures: list[Failure] = []
     for (entry, chain), first in zip(asked, results, strict=True):
@@ -78,9 +80,20 @@ async def search_all(
             result = await _search_next(driver, turn, entry, provider)
         if isinstance(result, RejectedError):
             failures.append(Failure("search", entry.query, result.code, result.message))
-        else:
+        elif result is not None:
             pages.append(result)
     return pages, failures
+
+
+async def _wake(driver: Driver, turn: Turn, tools: Tools) -> None:
+    """Have the converter's processes started when the first pages of the web come in.
+
+    They start in half a second, in which a search is under way anyhow.
+    """
+    is_new = turn.round == 1 and turn.round not in driver.research.readings
+    if is_new and driver.research.started.request.uses_web:
+        page = partial(tools.converter.convert, b"<p>Ready.</p>", name="page.html")
+        await in_order([page] * driver.desk.settings.conversions_at_once)
 
 
 async def _search(

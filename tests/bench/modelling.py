@@ -117,8 +117,9 @@ class _Site:
         text = PAGES.get(path.strip("/"))
         if text is None:
             return 404, "text/plain", b"no such page"
-        said = text.format(site=self.number)
-        body = f"<!doctype html><title>{path}</title><main><h1>{path}</h1><p>{said}</p></main>"
+        said = text.format(site="ABCDEFGH"[self.number])
+        head = f"<html><head><title>{path}</title></head>"
+        body = f"<!doctype html>{head}<body><main><p>{said}</p></main></body></html>"
         return 200, "text/html; charset=utf-8", body.encode()
 
 
