@@ -208,6 +208,7 @@ def test_what_is_still_unsupported_is_dropped_and_said(
 
 
 @pytest.mark.parametrize("usage", [None, (0, 0), (-5, 1)])
+@pytest.mark.filterwarnings("ignore:Failed to extract usage")  # as outside of tests, see `wire`
 def test_what_was_used_is_counted_also_when_the_provider_does_not_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usage: tuple[int, int] | None
 ) -> None:
