@@ -82,6 +82,11 @@ class Answerer:
         return self.shape(made) if isinstance(made, str) else made
 
 
+def always(behaviour: Behaviour | Answer | str) -> Lie:
+    """Say or do the same, whatever is asked."""
+    return lambda prompt, honest: behaviour
+
+
 def _plan(prompt: str) -> Answer:
     question = prompt.partition("Question: ")[2].partition("\n")[0].strip()
     if not (named := _NAME.search(question)):

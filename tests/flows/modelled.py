@@ -131,3 +131,13 @@ def overspent(place: Place) -> list[str]:
                 assert event.type != "effect_reserved" or not wanted, (name, event.position)
                 beyond.append(f"{name} at {event.position}: {event.type}")
     return beyond
+
+
+def hold(place: Place, result: RunResult) -> None:
+    """Assert that all the report says is in the notes, and that no budget was exceeded."""
+    said = " ".join(NOTES.values())
+    assert all(citation["quote"] in said for citation in result.citations)
+    assert all("9999" not in claim["text"] for claim in result.claims)
+    numbers = {number for claim in result.claims for number in claim["citations"]}
+    assert numbers == {citation["number"] for citation in result.citations}
+    assert overspent(place) == []

@@ -1,6 +1,7 @@
 """What a run with a model may use: reserved before each call, and a report whatever ends first."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from flows.settings import Settings
 from state.request import ResearchRequest, make_request
 from state.values.errors import InvalidRequest
 from tasks import assess
+from tests.adapters.models.chat.openai_server import Say
 from tests.annex import QUESTION
 from tests.flows.answerer import Answer
 from tests.flows.modelled import MODEL, Place, overspent, served
@@ -117,6 +119,21 @@ def test_dollars_are_reserved_and_never_exceeded(
         assert overspent(place) == []
 
 
+def test_tokens_that_a_provider_had_cached_are_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cases: B5 61."""
+    counted = []
+    for cached in (0, 50):
+        with served(tmp_path / f"{cached:02}", monkeypatch) as place:
+            place.answerer.shape = partial(Say, truth=True, cached=cached, piece=2000)
+            usage = place.read_notes().usage
+        assert usage["cached_tokens"] == cached * usage["model_calls"]
+        counted.append(usage["input_tokens"] + usage["cached_tokens"])
+
+    assert counted[0] == counted[1]
+
+
 def test_a_budget_too_small_for_a_plan_asks_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,7 +205,8 @@ def test_every_outcome_of_a_model_names_the_model_and_the_prompt(
 
 
 def request(**options: Any) -> ResearchRequest:
-    return make_request(id="r", principal="p", question=QUESTION, sources=("/notes",), **options)
+    given = {"id": "r", "principal": "p", "question": QUESTION, "sources": ("/notes",), **options}
+    return make_request(**given)
 
 
 def researcher(home: Path, **settings: Any) -> LanguageResearcher:
@@ -228,6 +246,10 @@ def test_an_estimate_is_within_the_budgets_and_grows_with_the_scope(tmp_path: Pa
     assert within.most.tokens == 9_000
     assert within.about.model_calls <= within.most.model_calls == 8
     assert "dollars" not in str(deep)
+    small = estimate(
+        request(question="帕沃团队最多可以有多少成员?"), researcher(tmp_path, model_context=4096)
+    )
+    assert small.about.tokens < small.most.tokens < quick.most.tokens * 2
 
 
 def test_an_estimate_is_made_with_the_limits_that_the_method_has() -> None:
