@@ -14,7 +14,7 @@ from state.errors import BudgetExceeded
 from state.method_events import ResearchReadingFrozen, ResearchScheduleFrozen, ScheduledQuery
 from state.values.errors import RejectedError
 from state.values.money import Usage
-from state.values.origins import Origins, covers
+from state.values.origins import ANY, Origins, covers
 from state.values.report import Failure
 from tasks.search import SearchInput
 from tasks.search import search as search_task
@@ -71,18 +71,27 @@ async def search_all(
     pages: list[SearchPage] = []
     failures: list[Failure] = []
     for (entry, chain), first in zip(asked, results, strict=True):
-        result = first
+        result, asked_at = first, chain[0]
         for provider in chain[1:]:
             if isinstance(result, SearchPage) and result.hits:
                 break
             if isinstance(result, RejectedError):
-                failures.append(Failure("search", entry.query, result.code, result.message))
+                failures.append(_failure(entry, asked_at, chain, result))
+            asked_at = provider
             result = await _search_next(driver, turn, entry, provider)
         if isinstance(result, RejectedError):
-            failures.append(Failure("search", entry.query, result.code, result.message))
+            failures.append(_failure(entry, asked_at, chain, result))
         elif result is not None:
             pages.append(result)
     return pages, failures
+
+
+def _failure(
+    entry: ScheduledQuery, provider: Search, chain: Sequence[Search], error: RejectedError
+) -> Failure:
+    """Return what failed where; where several are asked, the provider is named before the query."""
+    target = entry.query if len(chain) == 1 else f"{provider.name}: {entry.query}"
+    return Failure("search", target, error.code, error.message)
 
 
 async def _wake(driver: Driver, turn: Turn, tools: Tools) -> None:
@@ -137,6 +146,7 @@ async def freeze_reading(
         | {failure.target for failure in knowledge.failures},
         works=knowledge.works,
         origins=request.allowed_origins,
+        services=driver.desk.settings.services,
         references=() if knowledge.rounds else request.reference_urls,
     )
     frozen = driver.research.readings.get(turn.round)
@@ -160,32 +170,35 @@ def choose_reading(
     seen: Collection[str] = (),
     works: frozenset[str] = frozenset(),
     origins: Origins = (),
+    services: tuple[str, ...] = (),
     references: Sequence[str] = (),
 ) -> Findings:
     """Return what there is to read, best first, each work once.
 
     `references` come first. What was `seen`, and every address of the `works` that were read, is
-    left away; hits of the web outside `origins` are omitted, and what was retracted is unfit.
+    left away; hits of the web outside `origins` are omitted, and what was retracted is unfit. Where
+    any origin will do, one's own `services` will, too.
     """
+    readable = (origins, services if origins == ANY else ())
     given = SearchPage(tuple(Hit(url, None, "", 1.0) for url in references))
     locators: list[str] = []
     omitted: list[str] = []
     unfit: list[Failure] = []
-    for hit in merge_hits([given, *pages], prefer=lambda locator: _may_be_read(locator, origins)):
+    for hit in merge_hits([given, *pages], prefer=lambda locator: _may_be_read(locator, readable)):
         if hit.locator in seen or identities(hit.locator, hit.ids) & works:
             continue
         if hit.notice:
             code = hit.notice.upper().replace("-", "_")
             unfit.append(Failure("search", hit.locator, code, NOTICES.get(hit.notice, hit.notice)))
-        elif not _may_be_read(hit.locator, origins):
+        elif not _may_be_read(hit.locator, readable):
             omitted.append(hit.locator)
         else:
             locators.append(hit.locator)
     return Findings(tuple(locators), tuple(omitted), tuple(unfit))
 
 
-def _may_be_read(locator: str, origins: Origins) -> bool:
-    return "://" not in locator or covers(origins, locator)
+def _may_be_read(locator: str, readable: tuple[Origins, Origins]) -> bool:
+    return "://" not in locator or any(covers(origins, locator) for origins in readable)
 
 
 def works_read(pages: Sequence[SearchPage], locators: Sequence[str]) -> frozenset[str]:

@@ -87,5 +87,5 @@ async def _require_document(reader: FolderReader, converter: Converter) -> None:
     tried = f" ({len(inventory.files)} tried, such as {why.rstrip('.')})" if why else ""
     raise InvalidRequest(
         f"{reader.roots[0]} holds no document that can be read{tried}; "
-        "name a folder with Markdown, text or HTML files"
+        "name a folder with documents (PDF, Word, HTML, Markdown, text, source code)"
     )

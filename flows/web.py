@@ -70,8 +70,10 @@ def web_reader(
 
     Origins that are no plain host names are services of one's own, and must be set as such.
     """
-    names: Origins = ANY if origins == ANY else tuple(o for o in origins if "://" not in o)
-    services = () if origins == ANY else tuple(o for o in origins if "://" in o)
+    if origins == ANY:
+        return _reader(settings, Rules(services=settings.services), archive)
+    names = tuple(o for o in origins if "://" not in o)
+    services = tuple(o for o in origins if "://" in o)
     for service in services:
         if service not in settings.services:
             raise InvalidRequest(

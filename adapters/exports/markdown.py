@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from adapters.exports.plain_marks import code, escape
 from state.values.claims import AnswerStatus, ClaimStatus, Verdict
 from state.values.evidence import Coverage
-from state.values.report import Citation, Report, ReportClaim, ReportParagraph, ReportSection
+from state.values.report import (
+    Citation,
+    Failure,
+    Report,
+    ReportClaim,
+    ReportParagraph,
+    ReportSection,
+)
 from state.values.wording import counted
 
 _ANSWERS = {
@@ -84,17 +91,24 @@ def _citation(citation: Citation) -> str:
     )
 
 
+def _failure(failure: Failure, queries: set[str]) -> str:
+    missed = "searched" if _is_search(failure.target, queries) else "used"
+    why = f"{escape(failure.code)} ({escape(failure.reason)})"
+    return f"- {code(failure.target)}: not {missed}, {why}"
+
+
+def _is_search(target: str, queries: set[str]) -> bool:
+    """Tell whether `target` is a query, or a query behind the name of a provider."""
+    return target in queries or target.partition(": ")[2] in queries
+
+
 def _sources(report: Report) -> str:
     queries = {query for entry in report.rounds for query in entry.queries}
     lines = [
         f"- {code(source.display)}: {'cited' if source.cited else 'read, not cited'}"
         for source in report.sources
     ]
-    lines += [
-        f"- {code(failure.target)}: not {'searched' if failure.target in queries else 'used'}, "
-        f"{escape(failure.code)} ({escape(failure.reason)})"
-        for failure in report.failures
-    ]
+    lines += [_failure(failure, queries) for failure in report.failures]
     lines += [f"- {code(locator)}: found, not read" for locator in report.omitted]
     if not lines:
         lines = ["No source matched the searches."]

@@ -126,7 +126,7 @@ class LocalFolder:
             if root not in used and not any(_is_below(root, other) for other in used if other):
                 raise InvalidRequest(
                     f"{root} holds no document that can be read{self._what_instead(root, opened)}. "
-                    "Name a folder with Markdown, text or HTML files."
+                    "Name a folder with documents (PDF, Word, HTML, Markdown, text, source code)."
                 )
 
     def _what_instead(self, root: Path, opened: OpenIndex) -> str:

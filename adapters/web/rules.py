@@ -69,7 +69,7 @@ class Rules:
         if self.is_service(url):
             return url
         if url.scheme == "http" and not self.allow_http:
-            raise _denied(url, "only https is read")
+            raise _denied(url, "only https is read, except from services of your own that you name")
         if url.address is not None:
             raise _denied(url, "hosts are asked by name, not by IP address")
         if url.port not in DEFAULT_PORTS.values():

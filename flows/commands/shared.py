@@ -119,6 +119,11 @@ def _times(result: "RunResult") -> str:
     return f"{took:.1f} s (the run itself {result.duration_s:.1f} s)"
 
 
+def _answered(result: "RunResult") -> str:
+    in_part = result.answer_status == "answered" and result.coverage < 1
+    return result.answer_status + (" in part" if in_part else "")
+
+
 def _remark(result: "RunResult") -> str:
     """Return one line on how it went and what can be done now."""
     run_id = result.run_id
@@ -126,7 +131,7 @@ def _remark(result: "RunResult") -> str:
     match result.status:
         case "completed" if result.report:
             return (
-                f"assay: {result.answer_status}, {result.coverage:.0%} covered, "
+                f"assay: {_answered(result)}, {result.coverage:.0%} covered, "
                 f"{counted(len(result.citations), 'citation')}, {_times(result)}; "
                 f"report in {result.report['report.md']}; check it with: assay verify {run_id}"
             )

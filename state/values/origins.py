@@ -23,7 +23,13 @@ def normal_origin(text: str) -> str:
     if "://" in text:
         return _origin(text, urlsplit(text))
     below = "*." if text.startswith("*.") else ""
-    return below + _host_name(text.removeprefix("*."))
+    name = _host_name(text.removeprefix("*."))
+    if "." not in name:
+        raise ValueError(
+            f"{text!r} is a name of the local network; give the whole origin of a service of your "
+            f"own, such as http://{name}:8888, and set it in ASSAY_SERVICES, too"
+        )
+    return below + name
 
 
 def covers(origins: Origins, url: str) -> bool:
@@ -51,7 +57,8 @@ def _origin(text: str, parts: SplitResult) -> str:
         address = ip_address(host)
     except ValueError:
         name = _host_name(host)
-        return name if (parts.scheme, port) == ("https", 443) else f"{parts.scheme}://{name}:{port}"
+        is_public = "." in name and (parts.scheme, port) == ("https", 443)
+        return name if is_public else f"{parts.scheme}://{name}:{port}"
     shown = f"[{address}]" if address.version == 6 else str(address)
     return f"{parts.scheme}://{shown}:{port}"
 
@@ -65,5 +72,8 @@ def _host_name(text: str) -> str:
     if (name != "localhost" and len(labels) < 2) or not all(map(_LABEL.match, labels)):
         raise ValueError(f"{text!r} is not the name of a host, such as example.org")
     if labels[-1].isdigit() or labels[-1].startswith("0x"):
-        raise ValueError(f"{text!r} is an address; name the host instead")
+        raise ValueError(
+            f"{text!r} is an address; name the host, or give the whole origin of a service of your "
+            f"own, such as http://{text}:8888, and set it in ASSAY_SERVICES, too"
+        )
     return name

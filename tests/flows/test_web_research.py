@@ -107,6 +107,28 @@ def test_a_second_provider_is_asked_where_the_first_one_fails(tmp_path: Path) ->
         assert "SEARCH_UNAVAILABLE" in report.replace("\\", "")
 
 
+def test_when_every_provider_fails_each_is_said_to_have(tmp_path: Path) -> None:
+    """Cases: B7 88."""
+    with serving("unavailable") as dead:
+        settings = Settings(home=tmp_path, searxng_url=dead.a, mediawiki_url=f"{dead.b}/w/api.php")
+        desk = make_desk(settings)
+        request = request_of(desk, QUESTION, search=["mediawiki", "searxng"], run_id="r1")
+
+        result = execute(desk, submit(desk, request).run_id)
+
+        assert (result.status, result.answer_status) == ("completed", "insufficient-evidence")
+        report = Path(result.report["report.md"]).read_text().replace("\\", "")
+        assert "mediawiki: " in report
+        assert "searxng: " in report
+
+
+def test_a_service_of_ones_own_is_read_where_any_origin_will_do(tmp_path: Path) -> None:
+    with serving() as annex:
+        result = researched(desk_beside(annex, tmp_path), annex, origins=())
+
+        assert result.answer_status == "answered"
+
+
 @pytest.mark.timeout(90)  # it must end
 def test_without_a_network_a_deep_run_ends_soon_and_says_why(tmp_path: Path) -> None:
     """Cases: B7 89."""
