@@ -25,6 +25,7 @@ async def fetch_url(settings: Settings, url: str, to: Path | None = None) -> dic
     from flows.web import open_reader
     from flows.wiring import make_desk
 
+    _refuse_odd(to)
     archive = make_desk(settings).artifacts
     reader = open_reader(settings, archive=archive)
     opened = await reader.open(url)
@@ -50,9 +51,14 @@ async def fetch_url(settings: Settings, url: str, to: Path | None = None) -> dic
     }
 
 
+def _refuse_odd(to: Path | None) -> None:
+    if to is not None and (to.is_symlink() or (to.exists() and not to.is_file())):
+        raise InvalidRequest(f"{to} is no regular file; name another one")
+
+
 def _write_once(to: Path, data: bytes) -> None:
     try:
-        if to.exists() and to.read_bytes() != data:
+        if to.exists() and (to.stat().st_size != len(data) or to.read_bytes() != data):
             raise InvalidRequest(f"{to} is there and holds something else; name another file")
     except OSError as error:
         raise InvalidRequest(f"{to}: {error.strerror}; name another file") from error

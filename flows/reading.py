@@ -1,6 +1,6 @@
 """Reading documents outside of a run: what `assay read` shows of files, folders and addresses."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from flows.wiring import local_converter
 from state.values.blocks import Document
 from state.values.errors import AssayError, InvalidRequest
 from state.values.ids import content_hash
+from state.values.redaction import redact
 from tasks.read import file_name
 
 
@@ -30,6 +31,12 @@ class Read:
     media_type: str = ""
 
     @property
+    def name(self) -> str:
+        """Return the input as it may be shown: on one line, an address without its secrets."""
+        line = " ".join(self.input.split())
+        return redact(line) if "://" in line else line
+
+    @property
     def is_readable(self) -> bool:
         """Tell whether there is text."""
         return self.document is not None
@@ -38,7 +45,7 @@ class Read:
         """Return what programs get: texts, blocks with their offsets into `visible_text`."""
         document = self.document
         found: dict[str, Any] = {
-            "input": self.input,
+            "input": self.name,
             "outcome": self.outcome,
             "reason": self.reason,
             "code": self.code,
@@ -76,11 +83,13 @@ class _Input:
     read: Read | None = None
 
 
-async def read_inputs(settings: Settings, inputs: Sequence[str]) -> AsyncGenerator[Read, None]:
-    """Yield how reading each of `inputs` ended, in their order: files, the files of folders, URLs.
+async def read_inputs(
+    settings: Settings, inputs: Sequence[str], show: Callable[[Read], None]
+) -> None:
+    """Read each of `inputs` and `show` how that ended, in their order: files, folders, URLs.
 
     A run is not needed and none is made; nothing is archived. Raises `InvalidRequest` for a folder
-    that is missing; whatever is wrong with one file is said in its `Read`.
+    that is missing, and what `show` raises; whatever is wrong with one file is said in its `Read`.
     """
     converter = local_converter(settings)
     web = _web(settings, inputs)
@@ -93,8 +102,10 @@ async def read_inputs(settings: Settings, inputs: Sequence[str]) -> AsyncGenerat
             for each in wanted:
                 await each.done.wait()
                 assert each.read is not None  # set before it is done  # noqa: S101
-                yield each.read
+                show(each.read)
                 each.read = None  # a large folder is not kept in memory
+    except BaseExceptionGroup as raised:
+        raise first_leaf(raised) from None
     finally:
         await converter.aclose()
 
@@ -119,15 +130,26 @@ async def _expand(inputs: Sequence[str], web: Reader | None) -> AsyncIterator[_I
         reader = LocalReader(folder)
         root = folder.roots[0]
         found = await anyio.to_thread.run_sync(folder.inventory)
-        if not found.files:
+        if not (found.files or found.skipped):
             raise InvalidRequest(f"{each} holds no file to read")
+        for skipped in found.skipped:
+            read = Read(skipped.path, skipped.outcome, skipped.reason, "SKIPPED")
+            yield _Input(skipped.path, read=read)
         for file in found.files:
             name = str(Path(each) / Path(file.locator).relative_to(root))
             yield _Input(name, reader, file.locator)
 
 
+def first_leaf(raised: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error in `raised` that is no group itself."""
+    first = raised.exceptions[0]
+    return first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
+
+
 async def _read(each: _Input, converter: Converter, limit: anyio.Semaphore) -> None:
     try:
+        if each.read is not None:
+            return
         async with limit:
             each.read = await _read_one(each.name, each.locator, each.reader, converter)
     finally:

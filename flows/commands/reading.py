@@ -50,25 +50,26 @@ def read(
 
 
 async def _read_all(inputs: list[str], form: str) -> int:
-    from contextlib import aclosing
-
     from flows.reading import read_inputs
     from flows.terminal import out_json, out_plain, talk
 
     troubled = 0
-    async with aclosing(read_inputs(settings(), inputs)) as found:
-        async for each in found:
-            troubled += not each.is_readable
-            if form == "json":
-                out_json(each.as_json(), indent=None, redacted=False)
-                continue
-            if form == "summary":
-                out_plain("\n".join(_summary(each)))
-            else:
-                if not each.is_readable or each.reason:
-                    talk(f"assay: {each.input}: {each.outcome}: {each.reason}")
-                if each.document is not None:
-                    out_plain(_text(each.document, form))
+
+    def show(each: "Read") -> None:
+        nonlocal troubled
+        troubled += not each.is_readable
+        if form == "json":
+            out_json(each.as_json(), indent=None, redacted=False)
+            return
+        if form == "summary":
+            out_plain("\n".join(_summary(each)))
+            return
+        if not each.is_readable or each.reason:
+            talk(f"assay: {each.name}: {each.outcome}: {each.reason}")
+        if each.document is not None:
+            out_plain(_text(each.document, form))
+
+    await read_inputs(settings(), inputs, show)
     return troubled
 
 
@@ -91,13 +92,13 @@ def _summary(read: "Read") -> list[str]:
     """Return what a person should know of how a document was read."""
     document = read.document
     if document is None:
-        return [f"{read.input}: {read.outcome}: {read.reason}"]
+        return [f"{read.name}: {read.outcome}: {read.reason}"]
     quality = document.quality
     pages = f"{counted(quality.pages, 'page')}, " if quality.pages is not None else ""
     main = sum(block.main for block in document.blocks)
     size = counted(len(document.main_text), "character")
     extent = f"{pages}{counted(main, 'main block')} of {len(document.blocks):,}, {size}"
-    lines = [f"{read.input}: {read.outcome}, {extent}"]
+    lines = [f"{read.name}: {read.outcome}, {extent}"]
     told = {
         "title": document.title or "",
         "read by": f"{document.extractor} {document.extractor_version}",
@@ -108,7 +109,7 @@ def _summary(read: "Read") -> list[str]:
         "hidden text": "; ".join(f"“{text}”" for text in quality.hidden_text[:3]),
         "warnings": "; ".join(document.warnings),
     }
-    return lines + [f"  {name}: {value}" for name, value in told.items() if value]
+    return lines + [f"  {name}: {' '.join(value.split())}" for name, value in told.items() if value]
 
 
 def _numbers(pages: tuple[int, ...]) -> str:
