@@ -59,7 +59,7 @@ def test_help_is_quick(bare: CommandLine) -> None:
         subprocess.run([*PROGRAM, "--help"], env=bare.environment(), check=True, stdout=-3)
         return time.monotonic() - began
 
-    assert min(once() for _ in range(4)) < 0.5
+    assert min(once() for _ in range(4)) < 1.5, "something heavy is imported for it"
 
 
 def commands() -> list[list[str]]:

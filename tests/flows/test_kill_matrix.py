@@ -30,7 +30,7 @@ def test_killed_after_any_event_a_run_ends_in_the_same_report(bench: Bench) -> N
         assert len(list(done)) == len(positions) > 80
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_killed_at_random_moments_a_run_ends_in_the_same_report(bench: Bench) -> None:
     moments = [random.Random(seed).uniform(0.02, 1.2) for seed in range(RANDOM_KILLS)]
 

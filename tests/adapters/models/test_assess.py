@@ -364,7 +364,7 @@ def test_a_full_pool_is_assessed_quickly() -> None:
     start = time.perf_counter()
     ask("Who built the Skelder mast, when was it built and how tall is it?", *papers)
 
-    assert time.perf_counter() - start < 3  # a tenth of that where nothing else runs
+    assert time.perf_counter() - start < 12  # a tenth of that where nothing else runs
 
 
 def test_a_plan_that_asks_back_is_assessed_to_nothing() -> None:

@@ -596,7 +596,7 @@ def test_entities_that_grow_are_refused_at_once() -> None:
     with pytest.raises(Malformed):
         xml_root(bomb.encode())
 
-    assert time.monotonic() - before < 2
+    assert time.monotonic() - before < 8
 
 
 @pytest.mark.parametrize(

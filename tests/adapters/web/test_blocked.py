@@ -168,4 +168,4 @@ def test_hostile_markup_takes_no_longer_than_its_length(piece: str) -> None:
 
     find_wall(200, {}, body)
 
-    assert time.perf_counter() - started < 2.0
+    assert time.perf_counter() - started < 8.0
