@@ -9,6 +9,7 @@ import anyio
 
 from adapters.search.identity import merge_hits
 from adapters.search.port import Hit, Search, SearchPage
+from flows.groups import first_leaf
 from flows.settings import Settings
 from flows.wiring import local_converter
 from state.durable import replace_file
@@ -125,7 +126,7 @@ async def search_providers(
             for number, search in enumerate(searches):
                 group.start_soon(one, number, search)
     except BaseExceptionGroup as raised:
-        raise raised.exceptions[0] from None
+        raise first_leaf(raised) from None
     finally:
         await converter.aclose()
     found = [pages[number] for number in sorted(pages)]

@@ -9,6 +9,7 @@ import anyio
 
 from adapters.documents.folder import FolderReader
 from adapters.documents.port import Converter, Opened, Reader
+from flows.groups import first_leaf
 from flows.settings import Settings
 from flows.wiring import local_converter
 from state.values.blocks import Document
@@ -138,12 +139,6 @@ async def _expand(inputs: Sequence[str], web: Reader | None) -> AsyncIterator[_I
         for file in found.files:
             name = str(Path(each) / Path(file.locator).relative_to(root))
             yield _Input(name, reader, file.locator)
-
-
-def first_leaf(raised: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first error in `raised` that is no group itself."""
-    first = raised.exceptions[0]
-    return first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _read(each: _Input, converter: Converter, limit: anyio.Semaphore) -> None:

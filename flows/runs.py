@@ -8,16 +8,13 @@ Nothing here imports Prefect until a run is executed.
 
 import asyncio
 import json
-import math
-import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
-from uuid import uuid4
+from typing import Any
 
-from flows.person import user_name
+from flows.composing import compose_request, micro_usd, new_run_id, principal
 from flows.wiring import Desk, at_desk, open_desk
 from state.envelope import Refs
 from state.errors import LeaseHeld, Refused, Withheld
@@ -27,9 +24,6 @@ from state.request import ResearchRequest, as_invalid_request, make_request
 from state.research_events import ArtifactRole, ResearchStarted
 from state.run_events import RunCancelled, RunCancelRequested, RunInterrupted, RunQueued
 from state.values.errors import AssayError, InvalidRequest, RejectedError
-from state.values.origins import ANY
-
-BUILT_IN = "extractive"
 
 __all__ = [
     "RunResult",
@@ -38,6 +32,7 @@ __all__ = [
     "compose_request",
     "execute",
     "make_request",
+    "micro_usd",
     "new_run_id",
     "open_desk",
     "principal",
@@ -77,126 +72,11 @@ class RunResult:
         return asdict(self)
 
 
-def principal() -> str:
-    """Return the operating system's user, in the form a policy names principals."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", user_name())[:80] or "unknown"
-
-
-def new_run_id(now: datetime) -> str:
-    """Return a fresh run id: when, and four random digits."""
-    return f"{now:%Y%m%d-%H%M%S}-{uuid4().hex[:4]}"
-
-
 def request_of(
     desk: Desk, question: str, *, sources: Sequence[str | Path] = (), **options: Any
 ) -> ResearchRequest:
     """Return the request to answer `question` from `sources`; `options` as in `compose_request`."""
     return compose_request(question, sources=sources, now=desk.now(), **options)
-
-
-def compose_request(  # noqa: PLR0913 - everything a person can ask for
-    question: str,
-    *,
-    sources: Sequence[str | Path] = (),
-    search: Sequence[str] = (),
-    origins: Sequence[str] = (),
-    references: Sequence[str] = (),
-    model: str | None = None,
-    now: datetime,
-    run_id: str | None = None,
-    scope: str = "standard",
-    limits: Mapping[str, int | None] | None = None,
-    **options: Any,
-) -> ResearchRequest:
-    """Return the request to answer `question`; `options` as in `ResearchRequest`.
-
-    `sources` are local files and folders, `search` names providers of the web in the order they
-    are asked, `references` are addresses to read, and `origins` the hosts that may be read:
-    without any, those of the references, or every host when the web is searched. `model` is by
-    default the one that the settings name; `extractive` is the built-in researcher.
-
-    Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when the question is
-    empty, a source is missing or unreadable, a provider is unknown, or a limit is outside its
-    scope's range.
-    """
-    if not question.strip():
-        raise InvalidRequest("the question is empty; say in quotes what to find out")
-    paths = [_source(Path(source)) for source in sources]
-    if not (paths or search or references):
-        raise InvalidRequest(
-            "say where to research: name a folder or file with --sources, a search of the web with "
-            "--search, or an address with --reference"
-        )
-    if search:
-        _require_providers(search)
-    return make_request(
-        id=run_id or new_run_id(now),
-        principal=options.pop("principal", None) or principal(),
-        question=question,
-        sources=tuple(dict.fromkeys(paths)),
-        search_providers=tuple(dict.fromkeys(search)),
-        reference_urls=tuple(dict.fromkeys(references)),
-        allowed_origins=_origins(origins, search, references),
-        model=_model(model, limits or {}),
-        scope=scope,
-        limits=limits,
-        **options,
-    )
-
-
-def micro_usd(usd: float) -> int:
-    """Return US dollars in millionths; raises `InvalidRequest` for what is no sum to spend."""
-    if not (math.isfinite(usd) and usd > 0):
-        raise InvalidRequest(f"a budget of {usd} US dollars is none; give more than 0")
-    return max(1, round(usd * 1_000_000))
-
-
-def _require_providers(names: Sequence[str]) -> None:
-    from flows.settings import load_settings
-    from flows.web import require_provider
-
-    settings = load_settings()
-    for name in names:
-        require_provider(settings, name)
-
-
-def _model(name: str | None, limits: Mapping[str, int | None]) -> str:
-    """Return the model to ask; '' is the built-in researcher. Raises when it cannot be asked."""
-    from flows.settings import load_settings
-
-    settings = load_settings()
-    chosen = settings.model if name is None else name.strip()
-    if chosen in ("", BUILT_IN):
-        return ""
-    from flows.models import require_model
-
-    require_model(settings, chosen, in_dollars=limits.get("max_cost_micro_usd") is not None)
-    return chosen
-
-
-def _origins(
-    origins: Sequence[str], search: Sequence[str], references: Sequence[str]
-) -> Sequence[str] | Literal["any"]:
-    if not (search or references):
-        if origins:
-            raise InvalidRequest(
-                "--origin says what of the web may be read, and nothing of it is: add --search or "
-                "--reference"
-            )
-        return ()
-    if origins:
-        return ANY if ANY in origins else tuple(origins)
-    return ANY if search else tuple(references)
-
-
-def _source(path: Path) -> str:
-    try:
-        return str(path.expanduser().resolve(strict=True))
-    except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidRequest(
-            f"source {str(path)!r}: {reason}; name a folder or a file that is there"
-        ) from error
 
 
 def submit(desk: Desk, request: ResearchRequest) -> Run:

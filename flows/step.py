@@ -24,6 +24,7 @@ from prefect.context import FlowRunContext
 from pydantic import TypeAdapter
 
 from adapters.models.port import Answer
+from flows.groups import first_leaf
 from flows.wiring import Desk, StopAfter
 from state.effects import Effect
 from state.envelope import Draft, Refs
@@ -344,13 +345,8 @@ async def in_order(
             for number, call in enumerate(calls):
                 group.start_soon(one, number, call)
     except BaseExceptionGroup as raised:
-        raise _first_leaf(raised) from None
+        raise first_leaf(raised) from None
     return [results[number] for number in range(len(calls))]
-
-
-def _first_leaf(raised: BaseExceptionGroup[BaseException]) -> BaseException:
-    first = raised.exceptions[0]
-    return _first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 def _jsonable(given: object) -> Any:
