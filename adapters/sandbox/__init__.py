@@ -1,1 +1,1 @@
-"""Running code that nobody has vouched for: the port `Sandbox`, and how this machine confines it."""
+"""Running code that nobody has vouched for: the port `Sandbox`, and what confines it here."""
