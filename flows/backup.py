@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from flows.keeping import manifests
 from flows.settings import Settings
 from flows.wiring import Desk, make_desk
@@ -93,9 +95,10 @@ def _copy_runs(desk: Desk, folder: Path, target: Path) -> Backup:
         needed |= references(lines, desk.artifacts)
         runs, events = runs + 1, events + len(lines)
     bodies = _copy_bodies(desk, LocalArtifacts(folder / "artifacts"), needed, problems)
-    copy = make_desk(Settings(home=folder))
+    # A data folder of its own, whatever memory this process works on.
+    copy = make_desk(Settings(home=folder, ledger_url=SecretStr(""), artifacts_url=""))
     copy.ledger.sync()
-    found = copy.ledger.verify(manifests(copy)).findings
+    found = copy.ledger.verify(manifests(copy.reports)).findings
     problems += [f"{finding.run_id}: {finding.what}" for finding in found]
     copy.ledger.close()
     return Backup(str(target), runs, events, bodies, tuple(problems))

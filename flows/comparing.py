@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adapters.exports.changes import ComparedRun, Comparison
 
 _COMPLETED = """
-    SELECT run_id, question FROM runs WHERE status = 'completed' AND scope = ? AND run_id <> ?
+    SELECT run_id, question FROM runs WHERE status = 'completed' AND scope = $1 AND run_id <> $2
     ORDER BY ended_at DESC, run_id DESC
 """
 

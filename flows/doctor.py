@@ -5,18 +5,20 @@ import platform
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import anyio
 
 from flows.settings import Settings
-from flows.wiring import local_converter, make_desk
+from flows.wiring import local_converter
 from state.durable import refuse_unsuitable
 from state.errors import NotFound
 from state.policy import Policy
 from state.values.blocks import Conversion, Outcome
 from state.values.errors import AssayError
+from state.values.ids import content_hash
 from state.values.wording import counted
 
 _OUT_OF_REACH = "/etc/passwd"  # everybody may read it, but a reader of documents
@@ -49,6 +51,7 @@ def examine(settings: Settings) -> list[Check]:
         ("web search", _searches),
         ("language model", _model),
         ("ledger", _ledger),
+        ("archive", _archive),
         ("policy", _policy),
     )
     return [_look(name, look, settings) for name, look in looks]
@@ -216,18 +219,34 @@ def _model(settings: Settings) -> str:
 
 def _ledger(settings: Settings) -> str:
     from flows.keeping import manifests
+    from flows.memory import is_begun, memory_place, open_ledger
 
-    if not (settings.home / "runs").is_dir():
-        return "no runs yet"
-    desk = make_desk(settings)
-    report = desk.ledger.verify(manifests(desk))
+    place = f" in {memory_place(settings)}" if settings.is_shared else ""
+    if not is_begun(settings):
+        return f"no runs yet{place}"
+    ledger = open_ledger(settings, lambda: datetime.now(UTC))
+    report = ledger.verify(manifests(settings.home / "reports"))
     if not report.is_sound:
         first = report.findings[0]
         raise _Unwell(
             f"{counted(len(report.findings), 'finding')}, such as {first.place}: {first.what}; "
             "see 'assay ledger verify'"
         )
-    return f"{counted(report.runs, 'run')}, {counted(report.events, 'event')}, sound"
+    return f"{counted(report.runs, 'run')}, {counted(report.events, 'event')}, sound{place}"
+
+
+def _archive(settings: Settings) -> str:
+    from flows.memory import open_archive
+
+    archive = open_archive(settings)
+    if settings.artifacts_url:
+        archive.has(content_hash(b""))  # which shows that it can be reached
+        return f"{settings.artifacts_url} answers"
+    alone = (
+        "; other machines of this ledger cannot go on with runs whose bytes are here: set "
+        "ASSAY_ARTIFACTS_URL"
+    )
+    return f"{settings.home / 'artifacts'}{alone if settings.is_shared else ''}"
 
 
 def _policy(settings: Settings) -> str:

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from flows.runs import existing_run, principal
 from flows.wiring import Desk
@@ -140,7 +141,7 @@ def collect(desk: Desk, *, grace_hours: float, dry_run: bool = False) -> Collect
     Touches nothing when the ledger is not sound, since then nobody knows what is needed: raises
     `CorruptLedger`. While something runs the grace is at least an hour.
     """
-    report = desk.ledger.verify(manifests(desk))
+    report = desk.ledger.verify(manifests(desk.reports))
     if not report.is_sound:
         first = report.findings[0]
         raise CorruptLedger(
@@ -162,10 +163,10 @@ def collect(desk: Desk, *, grace_hours: float, dry_run: bool = False) -> Collect
     return Collected(bodies, size, unfinished)
 
 
-def manifests(desk: Desk) -> dict[str, tuple[int, str]]:
-    """Return the last position and hash that each published report says its run reached."""
+def manifests(reports: Path) -> dict[str, tuple[int, str]]:
+    """Return the last position and hash that each report published in `reports` says of its run."""
     found: dict[str, tuple[int, str]] = {}
-    for path in sorted(desk.reports.glob("*/manifest.json")):
+    for path in sorted(reports.glob("*/manifest.json")):
         try:
             said = json.loads(path.read_text())
             found[str(said["run_id"])] = (int(said["last_position"]), str(said["last_hash"]))

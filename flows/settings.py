@@ -27,6 +27,12 @@ class Settings(BaseSettings):
     `model_context` is the context in tokens, where it is not known. `model_input_usd` and
     `model_output_usd` are what a million tokens read and written cost, for models whose price is
     not known, such as those behind a gateway.
+
+    For several machines, `ledger_url` is the PostgreSQL database that keeps the ledger, in its
+    schema `ledger_schema`, and `artifacts_url` the place s3://BUCKET/PREFIX of the archive, at
+    `artifacts_endpoint` where that is not Amazon's. A machine that is not heard of for
+    `ledger_lease_s` has lost its runs, and a database that was there may be away for
+    `ledger_outage_s` before they are interrupted.
     """
 
     model_config = SettingsConfigDict(env_prefix="ASSAY_", env_ignore_empty=True, extra="ignore")
@@ -55,6 +61,12 @@ class Settings(BaseSettings):
     model_deadline_s: float = Field(default=300.0, gt=0)
     sql_timeout_s: float = Field(default=30.0, gt=0)
     gc_grace_hours: float = Field(default=24.0, ge=0)
+    ledger_url: SecretStr = SecretStr("")
+    ledger_schema: str = "assay"
+    ledger_lease_s: float = Field(default=30.0, ge=2, le=3600)
+    ledger_outage_s: float = Field(default=20.0, ge=0, le=3600)
+    artifacts_url: str = ""
+    artifacts_endpoint: str = ""
 
     @field_validator("services", mode="before")
     @classmethod
@@ -69,6 +81,11 @@ class Settings(BaseSettings):
     @classmethod
     def _names(cls, names: object) -> object:
         return tuple(names.replace(",", " ").split()) if isinstance(names, str) else names
+
+    @property
+    def is_shared(self) -> bool:
+        """Tell whether the ledger is one that other machines may share."""
+        return bool(self.ledger_url.get_secret_value())
 
     @property
     def cache(self) -> Path:

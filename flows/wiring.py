@@ -13,11 +13,11 @@ from adapters.documents.port import Converter, Reader
 from adapters.models.port import Researcher
 from adapters.search.port import Search
 from flows.settings import Settings, load_settings
-from state.artifacts import Artifacts, LocalArtifacts
+from state.artifacts import Artifacts
 from state.envelope import Draft
 from state.ledger import Ledger
 from state.policy import Policy
-from state.projection import Run, RunFold
+from state.projection import Run
 from state.request import ResearchRequest
 
 Observer = Callable[[Run, Sequence[Draft]], None]
@@ -102,24 +102,20 @@ def at_desk(desk: Desk) -> Iterator[Desk]:
 
 
 def make_desk(settings: Settings, *, now: Callable[[], datetime] | None = None) -> Desk:
-    """Return a desk on the data folder of `settings`; creates the folder."""
-    from state.append import Hooks
-    from state.durable import create_private_folder, refuse_unsuitable
-    from state.local_ledger import LocalLedger
-    from state.query import Bounds
+    """Return a desk on the data folder of `settings`, and on the memory they name.
 
+    Creates the folder, and connects to nothing. Raises `InvalidRequest`.
+    """
+    from flows.memory import open_archive, open_ledger
+    from state.durable import create_private_folder, refuse_unsuitable
+
+    clock = now or (lambda: datetime.now(UTC))
+    archive, ledger = open_archive(settings), open_ledger(settings, clock)
     create_private_folder(settings.home)
     refuse_unsuitable(settings.home)
-    clock = now or (lambda: datetime.now(UTC))
-    archive = LocalArtifacts(settings.home / "artifacts")
     return Desk(
         settings=settings,
-        ledger=LocalLedger(
-            settings.home,
-            RunFold(),
-            hooks=Hooks(clock=clock),
-            bounds=Bounds(time_s=settings.sql_timeout_s),
-        ),
+        ledger=ledger,
         artifacts=archive,
         policy=Policy(settings.home / "policy.json"),
         tools=lambda request: open_world(settings, request, archive),

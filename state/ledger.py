@@ -117,10 +117,14 @@ class Ledger(Protocol[S]):
         ...
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> Table:
-        """Answer one SELECT over every event acknowledged before this call.
+        """Answer one SELECT over every event acknowledged before this call, in the ledger's SQL.
 
         Raises `InvalidRequest` for SQL that is wrong, writes, leaves the ledger or takes too long.
         """
+        ...
+
+    def analyse(self, sql: str, params: Sequence[Any] = ()) -> Table:
+        """Answer as `query` does one SELECT in DuckDB's SQL, whatever that of the ledger is."""
         ...
 
     def sync(self, *, wait: bool = True) -> SyncReport | None:

@@ -122,6 +122,10 @@ class LocalLedger(Generic[S]):
             raise StorageError(f"{self._duck.path} was taken away; try again")
         return table
 
+    def analyse(self, sql: str, params: Sequence[Any] = ()) -> Table:
+        """See `Ledger.analyse`."""
+        return self.query(sql, params)
+
     def sync(self, *, wait: bool = True) -> SyncReport | None:
         """See `Ledger.sync`."""
         create_private_folder(self.home)

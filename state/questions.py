@@ -133,14 +133,14 @@ def ask(ledger: Ledger[Any], question: Entry, period: Period, *, now: datetime) 
     """Return the answer to `question` over the runs of `period`, current as of this call."""
     bounds = [period.since, period.until, now.astimezone(UTC).replace(tzinfo=None)]
     about = "about AS (SELECT count(*) AS n, min(queued_at) AS a, max(queued_at) AS z FROM queued)"
-    table = ledger.query(
+    table = ledger.analyse(
         f"{_BOUND}, {about}\nSELECT n, a, z, answer.* FROM (\n{question.sql}\n) AS answer, about",
         bounds,
     )
     if table.rows:
         runs, first, last = table.rows[0][:3]
     else:  # then the answer could not say of how many runs it is
-        runs, first, last = ledger.query(f"{_BOUND}\n{_ABOUT}", bounds).rows[0]
+        runs, first, last = ledger.analyse(f"{_BOUND}\n{_ABOUT}", bounds).rows[0]
     return Findings(
         question=question,
         period=period,

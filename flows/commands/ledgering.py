@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.boundary import FAILED
-from flows.commands.shared import Json, desk_if_any, has_runs, settings
+from flows.commands.shared import Json, desk_if_any, no_runs_yet, settings
 from state.values.wording import counted
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ def sql(
     """Answer one SELECT over all that was recorded.
 
     Secrets are redacted. There are views of runs, steps, sources, claims and so on: SHOW TABLES.
+    The SQL is DuckDB's; a ledger on PostgreSQL is asked by way of a copy that is brought up to
+    date first (its own views of the same names take PostgreSQL's SQL, from psql say).
 
     Example: assay sql "SELECT run_id, status FROM runs" --csv
     """
@@ -34,7 +36,7 @@ def sql(
 
     if json and csv:
         raise InvalidRequest("choose --json or --csv, not both")
-    table = needed_desk().ledger.query(_given() if query == "-" else query)
+    table = needed_desk().ledger.analyse(_given() if query == "-" else query)
     if json:
         out_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     elif csv:
@@ -73,30 +75,29 @@ def _write_csv(table: "Table") -> None:
 
 
 def needed_desk() -> "Desk":
-    """Return a desk on the data folder; raises `NotFound` when there is none."""
-    from state.errors import NotFound
-
+    """Return a desk; raises `NotFound` when nothing was ever recorded."""
     opened = desk_if_any()
     if opened is None:
-        raise NotFound(f"there are no runs yet in {settings().home}")
+        raise no_runs_yet(settings())
     return opened
 
 
 def _unopened_desk() -> "Desk":
     """Return a desk without a look at the database, which may be what is damaged."""
+    from flows.memory import is_begun
     from flows.wiring import make_desk
-    from state.errors import NotFound
 
     found = settings()
-    if not has_runs(found):
-        raise NotFound(f"there are no runs yet in {found.home}")
+    if not is_begun(found):
+        raise no_runs_yet(found)
     return make_desk(found)
 
 
 def verify(*, json: Json = False) -> None:
     """Recompute every chain, and compare the copies.
 
-    The journals are the truth; the database is made from them.
+    The lines that were recorded are the truth: the journals, or their table in PostgreSQL. What
+    is queried is made from them.
 
     Example: assay ledger verify
     """
@@ -106,7 +107,7 @@ def verify(*, json: Json = False) -> None:
     from flows.terminal import out, out_json
 
     opened = _unopened_desk()
-    report = opened.ledger.verify(manifests(opened))
+    report = opened.ledger.verify(manifests(opened.reports))
     if json:
         out_json({**asdict(report), "ok": report.is_sound})
     else:
@@ -119,7 +120,7 @@ def verify(*, json: Json = False) -> None:
 
 
 def rebuild(*, json: Json = False) -> None:
-    """Make the database again from the journals.
+    """Make what is queried again from the lines that were recorded.
 
     Example: assay ledger rebuild
     """

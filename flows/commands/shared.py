@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from flows.runs import RunResult
     from flows.settings import Settings
     from flows.wiring import Desk
+    from state.errors import NotFound
 
 _BEGAN = time.monotonic()
 
@@ -38,21 +39,25 @@ def settings() -> "Settings":
     return load_settings()
 
 
-def has_runs(found: "Settings") -> bool:
-    """Tell whether anything was ever recorded in the data folder."""
-    return (found.home / "runs").is_dir()
+def no_runs_yet(found: "Settings") -> "NotFound":
+    """Return the error that says that nothing was ever recorded, and where that was looked for."""
+    from flows.memory import memory_place
+    from state.errors import NotFound
+
+    return NotFound(f"there are no runs yet in {memory_place(found)}")
 
 
 def desk_if_any() -> "Desk | None":
-    """Return a desk on the data folder, or None when nothing is recorded there: nothing is made.
+    """Return a desk, or None when nothing was ever recorded: nothing is made.
 
     Runs whose process is gone are marked interrupted.
     """
+    from flows.memory import is_begun
     from flows.recovery import mark_orphans
     from flows.wiring import make_desk
 
     found = settings()
-    if not has_runs(found):
+    if not is_begun(found):
         return None
     opened = make_desk(found)
     mark_orphans(opened)
@@ -60,11 +65,12 @@ def desk_if_any() -> "Desk | None":
 
 
 def desk_with(run_id: str) -> "Desk":
-    """Return a desk on the data folder that holds `run_id`.
+    """Return a desk on the memory that holds `run_id`.
 
     Raises `NotFound` when there is no such run; nothing is made. A run whose process is gone is
     marked interrupted.
     """
+    from flows.memory import is_begun
     from flows.recovery import mark_interrupted
     from flows.runs import existing_run
     from flows.wiring import make_desk
@@ -75,8 +81,8 @@ def desk_with(run_id: str) -> "Desk":
     if not is_stable_id(run_id):
         raise InvalidRequest(f"{run_id!r} is no run id; 'assay runs' lists them")
     found = settings()
-    if not has_runs(found):
-        raise NotFound(f"there is no run {run_id!r}: there are no runs yet in {found.home}")
+    if not is_begun(found):
+        raise NotFound(f"there is no run {run_id!r}: {no_runs_yet(found).message}")
     opened = make_desk(found)
     existing_run(opened, run_id)
     mark_interrupted(opened, run_id)

@@ -56,6 +56,13 @@ def copy_ledger(
     return copy
 
 
+def discard_copy(home: Path, *, timeout: float = 60.0) -> None:
+    """Remove the copy in `home`, if there is one; the next use makes it anew."""
+    if home.is_dir():
+        with holding(home / "copy.lock", str(home), timeout=timeout):
+            _clear(home)
+
+
 def _known(home: Path, fold: Fold[S]) -> dict[str, tuple[int, str]] | None:
     """Return where each run ends in the copy; None when it cannot tell."""
     try:

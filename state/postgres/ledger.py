@@ -21,12 +21,12 @@ from state.ledger import LedgerReport, SyncReport, Table
 from state.local_ledger import LocalLedger
 from state.postgres import checking
 from state.postgres.connections import Connection, Connections
-from state.postgres.copies import copy_ledger
+from state.postgres.copies import copy_ledger, discard_copy
 from state.postgres.lease import TTL_S, lease_holder, take_lease
 from state.postgres.lines import parse_rows
 from state.postgres.queries import answer
 from state.postgres.runs import PostgresRun
-from state.postgres.schema import prepare
+from state.postgres.schema import is_made, prepare
 from state.postgres.target import SCHEMA, parse_target
 from state.query import Bounds
 from state.values.errors import InvalidRequest
@@ -89,6 +89,10 @@ class PostgresLedger(Generic[S]):
     def place(self) -> str:
         """Where the ledger is, for people: host, database and schema, never a password."""
         return self._connections.target.place
+
+    def is_made(self) -> bool:
+        """Tell whether the ledger was ever begun; makes nothing."""
+        return is_made(self._connections)
 
     def append(
         self,
@@ -153,7 +157,7 @@ class PostgresLedger(Generic[S]):
         return answer(connections, sql, params, self._bounds)
 
     def analyse(self, sql: str, params: Sequence[Any] = ()) -> Table:
-        """Answer one SELECT in DuckDB's SQL, as `LocalLedger.query` does, from a copy."""
+        """See `Ledger.analyse`; asked of a copy that is brought up to date before."""
         if self.copies is not None:
             return self.copy(self.copies).query(sql, params)
         with tempfile.TemporaryDirectory(prefix="assay-copy-") as folder:
@@ -183,7 +187,10 @@ class PostgresLedger(Generic[S]):
 
     def rebuild(self) -> SyncReport:
         """See `Ledger.rebuild`: what can be queried is made again from the recorded lines."""
-        return checking.rebuild(self._ready())
+        report = checking.rebuild(self._ready())
+        if self.copies is not None:
+            discard_copy(self.copies, timeout=self._waits.lock_s)
+        return report
 
     def export(self, folder: Path) -> list[Path]:
         """See `Ledger.export`."""

@@ -37,6 +37,11 @@ def prepare(connections: Connections) -> None:
         connections.run(lambda connection: _make(connections, connection))
 
 
+def is_made(connections: Connections) -> bool:
+    """Tell whether the schema is there, of whatever version."""
+    return connections.run(lambda connection: _is_made(connections, connection))
+
+
 def native_views() -> dict[str, Entry]:
     """Return the views as PostgreSQL has them, described as everywhere, by name."""
     native = read_folder(_NATIVE)

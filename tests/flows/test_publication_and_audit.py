@@ -351,6 +351,6 @@ def test_a_manifest_that_makes_no_sense_says_nothing_of_the_ledger(
     honest = path.read_text()
     path.write_text(spoilt)
 
-    assert manifests(finished.desk()) == {}
+    assert manifests(finished.desk().reports) == {}
     path.write_text(honest)
-    assert manifests(finished.desk()).keys() == {"r1"}
+    assert manifests(finished.desk().reports).keys() == {"r1"}
