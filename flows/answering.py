@@ -1,7 +1,10 @@
 """A person's answer to the live request of a run, from any process; imports no Prefect."""
 
+import json
+
 import anyio
 
+from flows.kinds import ReviewedPlan, kind_of
 from flows.person import user_name
 from flows.wiring import Desk
 from state.errors import Refused
@@ -12,7 +15,6 @@ from state.reviews import Review
 from state.run_events import RefusalReason, ReviewAnswered, ReviewRefused
 from state.values.errors import InvalidRequest, RejectedError
 from state.values.ids import is_stable_id
-from state.values.plan import Plan, check_plan
 
 ACTIONS = ("approve", "revise", "replace", "cancel")
 INVALID = "WORKFLOW_INTERACTION_INVALID"
@@ -48,7 +50,7 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
     *,
     feedback: str = "",
     reason: str = "",
-    plan: Plan | None = None,
+    plan: ReviewedPlan | None = None,
     interaction_id: str | None = None,
     by: str | None = None,
     channel: str = "cli",
@@ -60,7 +62,7 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
     when the answer cannot count; that refusal is recorded too.
     """
     run = desk.ledger.project(run_id)
-    _check_action(action, feedback, plan)
+    _check_action(run, action, feedback, plan)
     who = by or user_name()
     interaction = interaction_id
     if interaction is None and run.reviews:
@@ -84,7 +86,7 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
             plan_hash=plan.hash if plan else shown.plan_hash,
             feedback=feedback,
             reason=reason,
-            plan=_plan_body(plan),
+            plan=plan.as_json() if plan else None,
             by=who[:200],
             channel=channel,
         )
@@ -95,7 +97,7 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
         raise
 
 
-def _check_action(action: str, feedback: str, plan: Plan | None) -> None:
+def _check_action(run: Run, action: str, feedback: str, plan: ReviewedPlan | None) -> None:
     if action not in ACTIONS:
         raise InvalidRequest(f"{action!r} is no answer; choose one of {', '.join(ACTIONS)}")
     if action == "revise" and not feedback.strip():
@@ -103,27 +105,7 @@ def _check_action(action: str, feedback: str, plan: Plan | None) -> None:
     if (action == "replace") != (plan is not None):
         raise InvalidRequest("a plan is given to replace one, and only then (--plan FILE)")
     if plan is not None:
-        _check_replacement(plan)
-
-
-def _check_replacement(plan: Plan) -> None:
-    try:
-        check_plan(plan)
-    except RejectedError as error:
-        raise InvalidRequest(error.message) from error
-    if plan.clarification:
-        raise InvalidRequest("a replacement has subquestions to research, not a clarification")
-
-
-def _plan_body(plan: Plan | None) -> dict[str, object] | None:
-    if plan is None:
-        return None
-    return {
-        "goal": plan.goal,
-        "subquestions": [
-            {"id": s.id, "question": s.question, "query": s.query} for s in plan.subquestions
-        ],
-    }
+        kind_of(run).read_plan(json.dumps(plan.as_json()))  # as it will be read when it counts
 
 
 def _record_refusal(desk: Desk, run_id: str, event: ReviewAnswered, refused: Refused) -> None:

@@ -5,7 +5,6 @@ what was typed before the question was there is no answer. Meanwhile an answer f
 is noticed.
 """
 
-import json
 import os
 import sys
 import termios
@@ -22,46 +21,26 @@ from flows.answering import (
     answer_review,
     wait_for_answer,
 )
+from flows.kinds import ReviewedPlan, kind_of
 from flows.progress import Progress
 from flows.terminal import clean, is_terminal, talk
 from flows.wiring import Desk
 from state.errors import Refused
 from state.projection import Run
 from state.values.errors import InvalidRequest
-from state.values.plan import Plan, parse_plan
 
 _CHOICES = {"a": "approve", "r": "revise", "p": "replace", "c": "cancel"}
 _MAX_PLAN_BYTES = 1_000_000
 
 
-def plan_text(run: Run) -> str:
-    """Return the run's plan for people: its goal and its subquestions with their queries."""
-    plan = run.research.plan if run.research else None
-    if plan is None:
-        return "There is no plan yet."
-    lines = [f"Plan {plan.version}: {plan.goal}"]
-    for number, part in enumerate(plan.subquestions, start=1):
-        lines += [f"  {number}. {part.question}", f"     first query: {part.query}"]
-    return "\n".join(lines)
-
-
-def plan_fields(run: Run) -> dict[str, object]:
-    """Return the run's plan in the form that `replace` takes."""
-    plan = run.research.plan if run.research else None
-    if plan is None:
-        return {}
-    parts = [{"id": s.id, "question": s.question, "query": s.query} for s in plan.subquestions]
-    return {"goal": plan.goal, "subquestions": parts}
-
-
-def plan_in(path: Path) -> Plan:
-    """Return the plan in the JSON file `path`; raises `InvalidRequest` when there is none."""
+def plan_in(path: Path, run: Run) -> ReviewedPlan:
+    """Return the plan for `run` in the JSON file `path`; raises `InvalidRequest` for none."""
     try:
         with path.expanduser().open("rb") as file:
             text = file.read(_MAX_PLAN_BYTES + 1)
         if len(text) > _MAX_PLAN_BYTES:
             raise InvalidRequest(f"{path} is too long for a plan; at most 1 MB is read")
-        return parse_plan(text.decode())
+        return kind_of(run).read_plan(text.decode())
     except OSError as error:
         raise InvalidRequest(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -84,13 +63,13 @@ class PlanPrompt:
         if live is None:
             return
         with self._progress.hidden():
-            talk("\n" + plan_text(run))
-            while not await self._answered(run.run_id, live.interaction_id):
+            talk("\n" + kind_of(run).plan_text(self._desk, run))
+            while not await self._answered(run, live.interaction_id):
                 pass
 
-    async def _answered(self, run_id: str, interaction: str) -> bool:
+    async def _answered(self, run: Run, interaction: str) -> bool:
         """Ask once; tell whether the request is answered now."""
-        ask = partial(self._line, run_id, interaction)
+        ask = partial(self._line, run.run_id, interaction)
         choice = await ask("[a]pprove  [r]evise  re[p]lace  [c]ancel > ")
         if choice is None:
             talk("answered elsewhere")
@@ -101,12 +80,12 @@ class PlanPrompt:
             talk("Please answer with a, r, p or c; nothing is decided until then.")
             return False
         try:
-            more = await self._more(action, ask)
+            more = await self._more(run, action, ask)
             if more is None:
                 talk("answered elsewhere")
                 return True
             answer = partial(
-                answer_review, self._desk, run_id, action,
+                answer_review, self._desk, run.run_id, action,
                 interaction_id=interaction, channel="terminal", **more,
             )  # fmt: skip
             await anyio.to_thread.run_sync(answer)
@@ -119,7 +98,7 @@ class PlanPrompt:
         return True
 
     async def _more(
-        self, action: str, ask: Callable[[str], Awaitable[str | None]]
+        self, run: Run, action: str, ask: Callable[[str], Awaitable[str | None]]
     ) -> dict[str, Any] | None:
         """Return what belongs to the answer; None when somebody else answered meanwhile."""
         questions = {
@@ -133,7 +112,7 @@ class PlanPrompt:
         said = await ask(question)
         if said is None:
             return None
-        return {name: plan_in(Path(said.strip())) if name == "plan" else said.strip()}
+        return {name: plan_in(Path(said.strip()), run) if name == "plan" else said.strip()}
 
     async def _line(self, run_id: str, interaction: str, question: str) -> str | None:
         """Return a line typed here, or None when the request was answered elsewhere before.
@@ -172,8 +151,3 @@ def _forget_typed() -> None:
     """Drop what was typed ahead at the terminal: it was meant for something else."""
     if is_terminal(sys.stdin):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-
-def plan_json(run: Run) -> str:
-    """Return the run's plan as the JSON text that `replace` takes."""
-    return json.dumps(plan_fields(run), ensure_ascii=False, indent=2)

@@ -15,6 +15,7 @@
 Each step is durable (`flows.step`): run again, the flow takes what had settled from the ledger.
 """
 
+import json
 from dataclasses import replace
 from typing import TypeVar, cast
 
@@ -26,7 +27,7 @@ from adapters.models.port import PlanInput
 from flows.archive import archive_inventory
 from flows.execution import Ending, open_tools, take_up
 from flows.knowledge import Knowledge, nothing_known
-from flows.review import ask_person, plan_of_answer
+from flows.review import ask_person
 from flows.rounds import research_round
 from flows.sealing import publish_report, seal_report
 from flows.step import Driver, Held, StopAsked, Turn, executing
@@ -37,7 +38,7 @@ from state.method_events import PlannedSubquestion, ResearchPlanRecorded, Resear
 from state.projection import Run
 from state.run_events import RunCompleted
 from state.values.claims import AnswerStatus
-from state.values.plan import Plan
+from state.values.plan import Plan, parse_plan
 from tasks.plan import plan as plan_task
 
 T = TypeVar("T")
@@ -79,7 +80,7 @@ async def agree_on_plan(driver: Driver, tools: Tools) -> Plan:
             break
         version, asked = version + 1, asked + 1
         if answer.action == "replace":
-            plan = plan_of_answer(answer)
+            plan = parse_plan(json.dumps(answer.plan))
             await record_plan(driver, plan, version, "replaced")
             break
         asking = PlanInput(

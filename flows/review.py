@@ -4,16 +4,16 @@ The request is recorded before anybody is asked. Whoever answers the live reques
 process, decides; nothing else moves it: no time-out, no limit, no default.
 """
 
-import json
-
 from flows.answering import WaitingForPerson, find_review
+from flows.kinds import ReviewedPlan
 from flows.step import CancelRequested, Driver, Turn
 from state.errors import NotFound
 from state.run_events import ReviewAnswered, ReviewRequested, RunResumed, RunWaiting
-from state.values.plan import Plan, parse_plan
 
 
-async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) -> ReviewAnswered:
+async def ask_person(
+    driver: Driver, plan: ReviewedPlan, *, version: int, asked: int
+) -> ReviewAnswered:
     """Return the answer to question number `asked` (from 1), about `plan`.
 
     Records the request first. With somebody at the terminal, waits for an answer from there or
@@ -42,8 +42,3 @@ async def ask_person(driver: Driver, plan: Plan, *, version: int, asked: int) ->
     if review.answer.action == "cancel":
         raise CancelRequested(review.answer.reason or "cancelled at the plan review")
     return review.answer
-
-
-def plan_of_answer(answer: ReviewAnswered) -> Plan:
-    """Return the plan a person supplied with `answer`; no other is ever recorded."""
-    return parse_plan(json.dumps(answer.plan))

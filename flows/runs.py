@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.composing import compose_request, micro_usd, new_run_id, principal
+from flows.kinds import kind_of, request_of_run
 from flows.wiring import Desk, at_desk, open_desk
 from state.envelope import Refs
 from state.errors import LeaseHeld, Refused, Withheld
@@ -154,9 +155,8 @@ def execute(
 
 async def _carry(run_id: str) -> object:
     """Return what executing the run gave: the error that ended it, if one did."""
-    from flows.research import research
-
-    state = await research(run_id, return_state=True)
+    flow = kind_of(existing_run(open_desk(), run_id)).flow()
+    state = await flow(run_id, return_state=True)
     return await state.aresult(raise_on_failure=False)
 
 
@@ -223,15 +223,20 @@ def retry(desk: Desk, run_id: str) -> Run:
             f"run {run_id!r} is {parent.status}; only a failed or cancelled run is retried"
             + ("; 'assay resume' goes on with it" if not parent.is_terminal else "")
         )
-    if parent.research is None:
-        raise Refused(f"run {run_id!r} is no research run", code="KIND")
-    attempt = parent.attempt + 1
-    new_id = f"{parent.task_id[:110]}-attempt-{attempt}"
-    request = parent.research.started.request.model_copy(update={"id": new_id})
+    desk.policy.authorise(request_of_run(parent))
+    new_id = f"{parent.task_id[:110]}-attempt-{parent.attempt + 1}"
     if desk.ledger.exists(new_id):
         return desk.ledger.project(new_id)
-    desk.policy.authorise(request)
-    ancestor = Ancestor(run_id=run_id, position=parent.position, hash=parent.head_hash)
+    return kind_of(parent).requeue(desk, parent, new_id)
+
+
+def requeue_research(desk: Desk, parent: Run, run_id: str) -> Run:
+    """Queue the retry of the research run `parent` under `run_id`."""
+    if parent.research is None:
+        raise Refused(f"run {parent.run_id!r} is no research run", code="KIND")
+    request = parent.research.started.request.model_copy(update={"id": run_id})
+    ancestor = Ancestor(run_id=parent.run_id, position=parent.position, hash=parent.head_hash)
+    attempt = parent.attempt + 1
     return _queue(desk, request, task_id=parent.task_id, attempt=attempt, retry_of=ancestor)
 
 

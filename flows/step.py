@@ -25,6 +25,7 @@ from pydantic import TypeAdapter
 
 from adapters.models.port import Answer
 from flows.groups import first_leaf
+from flows.kinds import kind_of
 from flows.wiring import Desk, StopAfter
 from state.effects import Effect
 from state.envelope import Draft, Refs
@@ -227,8 +228,8 @@ class Driver:
 
     async def _perform(self, call: "_Call", tools: dict[str, object]) -> Effect:
         await self.look()
-        if self._run.research:
-            self.desk.policy.authorise(self._run.research.started.request)
+        if asked := kind_of(self._run).request(self._run):
+            self.desk.policy.authorise(asked)
         await self._reserve(call)
         began = monotonic()
         state: State[Any] = await call.task(call.given, **tools, return_state=True)

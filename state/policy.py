@@ -7,10 +7,19 @@ request asked for when it was first allowed: a changed request needs a new run i
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Protocol
 
 from state.durable import create_private_folder, replace_file
-from state.request import ResearchRequest
 from state.values.errors import ObstructedError
+
+
+class Asked(Protocol):
+    """A request of any kind."""
+
+    @property
+    def principal(self) -> str:
+        """Return who asks."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,7 @@ class Policy:
         create_private_folder(self._path.parent)
         replace_file(self._path, (json.dumps(asdict(policy), indent=2) + "\n").encode())
 
-    def authorise(self, request: ResearchRequest) -> None:
+    def authorise(self, request: Asked) -> None:
         """Raise `ObstructedError` (PERMISSION_DENIED) unless the policy allows this request now."""
         policy = self.read()
         if not policy.enabled:

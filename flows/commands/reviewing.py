@@ -1,5 +1,6 @@
 """The command with which a person decides on a plan, from any process."""
 
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -41,10 +42,11 @@ def review(
 
     opened = desk_with(run_id)
     if action is None:
-        _show(opened.ledger.project(run_id), json=json)
+        _show(opened, opened.ledger.project(run_id), json=json)
         return
     _check(action, {"--feedback": feedback, "--plan": plan, "--reason": reason})
-    fields = {"feedback": feedback, "reason": reason, "plan": plan_in(plan) if plan else None}
+    replacement = plan_in(plan, opened.ledger.project(run_id)) if plan else None
+    fields = {"feedback": feedback, "reason": reason, "plan": replacement}
     _answer(opened, run_id, action, {**fields, "interaction_id": interaction}, json=json)
 
 
@@ -83,22 +85,24 @@ def _answer(
             out(f"go on with: assay resume {run_id}")
 
 
-def _show(run: "Run", *, json: bool) -> None:
-    from flows.prompting import plan_fields, plan_json, plan_text
+def _show(opened: "Desk", run: "Run", *, json: bool) -> None:
+    from flows.kinds import kind_of
     from flows.terminal import out, out_json
 
-    live = run.live_review
+    kind, live = kind_of(run), run.live_review
+    fields = kind.plan_fields(opened, run)
     if json:
         facts: dict[str, Any] = {"run_id": run.run_id, "status": run.status}
         facts["interaction_id"] = live.interaction_id if live else None
         facts["plan_hash"] = live.plan_hash if live else None
-        out_json({**facts, "plan": plan_fields(run) or None})
+        out_json({**facts, "plan": fields or None})
         return
-    out(plan_text(run))
+    out(kind.plan_text(opened, run))
     if live is None:
         out(f"\nNothing is asked: run {run.run_id} is {run.status}.")
         return
-    out(f"\nAs JSON, to change and give back with replace --plan FILE:\n\n{plan_json(run)}\n")
+    shown = dumps(fields, ensure_ascii=False, indent=2)
+    out(f"\nAs JSON, to change and give back with replace --plan FILE:\n\n{shown}\n")
     command = f"assay review {run.run_id}"
     out(f"Request {live.interaction_id} waits for one of:")
     for answer in ("approve", "revise --feedback TEXT", "replace --plan FILE", "cancel"):

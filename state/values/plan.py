@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from state.values.errors import InvalidRequest, RejectedError
 from state.values.ids import canonical_json, is_stable_id, sha256_hex
@@ -37,6 +38,14 @@ class Plan:
     def hash(self) -> str:
         """Return the hash an approval is bound to: that of the plan as a person is shown it."""
         return sha256_hex(canonical_json(redact_value(asdict(self))))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the plan in the form that is recorded, shown and given back to replace it."""
+        fields = asdict(self)
+        fields["subquestions"] = list(fields["subquestions"])
+        if not self.clarification:
+            del fields["clarification"]
+        return fields
 
 
 def check_plan(plan: Plan) -> None:
