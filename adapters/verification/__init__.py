@@ -1,0 +1,1 @@
+"""Finding out whether generated code's tests were really run, and passed."""

@@ -1,0 +1,161 @@
+"""Which commands test a workspace: pytest, `npm test` and `cargo test`, at its root or one down."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from adapters.verification.configuration import (
+    MAX_CONFIGURATION,
+    pytest_settings,
+    python_files,
+    read_json,
+    read_toml,
+)
+from adapters.verification.defined import tests_in
+from adapters.verification.walking import Entry, Tree, read_own, walk
+
+_USUAL = ("test_*.py", "*_test.py")
+_PYTHON_PROJECT = frozenset(
+    "pyproject.toml setup.py setup.cfg pytest.ini .pytest.ini pytest.toml .pytest.toml tox.ini"
+    " requirements.txt".split()
+)
+_TEST_FOLDERS = frozenset({"test", "tests"})
+# Parts of a larger project rather than projects, whatever lies in them.
+_PARTS = _TEST_FOLDERS | {"src", "lib", "docs", "doc", "examples", "scripts", "notebooks"}
+_IDLE = frozenset({"echo", "exit", "true", "false", ":", "printf", "return"})
+
+
+class Runner(StrEnum):
+    """What runs the tests."""
+
+    PYTEST = "pytest"
+    NPM = "npm"
+    CARGO = "cargo"
+
+
+@dataclass(frozen=True, slots=True)
+class TestCommand:
+    """A command that tests what is in `cwd` (relative to the workspace).
+
+    `expected` are, for pytest, the files below `cwd` that hold tests, and for each the names of
+    its test functions (`Class.name` for methods), as they can be read without running anything.
+    `left_out` are folders below `cwd` that are not looked into. `script` is what npm would run.
+    """
+
+    __test__ = False
+
+    runner: Runner
+    cwd: str
+    argv: tuple[str, ...]
+    expected: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    left_out: tuple[str, ...] = ()
+    script: str = ""
+
+
+def discover(workspace: Path) -> tuple[TestCommand, ...]:
+    """Return the commands that test `workspace`: the root's first, then by folder and runner.
+
+    Empty when there is nothing to run. Nothing is executed, and no link is followed.
+    """
+    tree = walk(workspace)
+    folders = (".", *sorted({each.path.split("/")[0] for each in tree.entries if "/" in each.path}))
+    found: list[TestCommand] = []
+    python = _python_projects(workspace, tree, folders)
+    rust_root = _manifest(workspace, tree, ".")
+    for folder in folders:
+        if folder in python:
+            found.append(python[folder])
+        if (script := _npm_script(workspace, tree, folder)) is not None:
+            found.append(TestCommand(Runner.NPM, folder, ("npm", "test"), script=script))
+        manifest = rust_root if folder == "." else _manifest(workspace, tree, folder)
+        is_member = folder != "." and rust_root is not None and "workspace" in rust_root
+        if manifest is not None and not is_member:
+            found.append(TestCommand(Runner.CARGO, folder, ("cargo", "test")))
+    return tuple(found)
+
+
+def is_real_script(script: str) -> bool:
+    """Tell whether an npm script runs anything: `echo ok && exit 0` does not."""
+    for part in re.split(r"&&|\|\||[;|&\n]", script):
+        try:
+            words = shlex.split(part, comments=True)
+        except ValueError:
+            return True  # the shell will say what is wrong with it
+        if words and words[0] not in _IDLE:
+            return True
+    return False
+
+
+def _python_projects(
+    workspace: Path, tree: Tree, folders: tuple[str, ...]
+) -> dict[str, TestCommand]:
+    """Return the pytest commands by folder; each test file belongs to exactly one of them."""
+    patterns = _python_files(workspace, tree, ".")
+    tests = [entry for entry in tree.entries if _is_python_test(entry, patterns)]
+    inner = [each for each in folders[1:] if _is_inner_project(tree, each, tests)]
+    found: dict[str, TestCommand] = {}
+    for folder in (".", *inner):
+        others = tuple(each for each in inner if each != folder) if folder == "." else ()
+        own = [each for each in tree.under(folder) if each.path.split("/")[0] not in others]
+        globs = _python_files(workspace, tree, folder)
+        expected = tuple(
+            (each.path, tests_in(read_own(workspace, each.path) or b""))
+            for each in own
+            if _is_python_test(each, globs)
+        )
+        if expected:
+            left_out = (*others, *(each for each in tree.foreign if _is_below(each, folder)))
+            argv = ("python", "-m", "pytest", "-q")
+            found[folder] = TestCommand(Runner.PYTEST, folder, argv, expected, left_out)
+    return found
+
+
+def _is_inner_project(tree: Tree, folder: str, tests: list[Entry]) -> bool:
+    """Tell whether a folder is a project of its own, rather than a part of the one around it."""
+    names = tree.names_in(folder)
+    if names & {"pyproject.toml", "setup.py", "pytest.ini", "pytest.toml"}:
+        return True
+    if folder in _PARTS or "__init__.py" in names or tree.names_in(".") & _PYTHON_PROJECT:
+        return False
+    outside = [each for each in tests if each.path.split("/")[0] in _TEST_FOLDERS]
+    own = [each for each in tests if _is_below(each.path, folder)]
+    direct = {folder, *(f"{folder}/{each}" for each in _TEST_FOLDERS)}
+    return not outside and any(each.folder in direct for each in own)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return folder == "." or path.startswith(folder + "/")
+
+
+def _is_python_test(entry: Entry, patterns: tuple[str, ...]) -> bool:
+    return not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in patterns)
+
+
+def _python_files(workspace: Path, tree: Tree, folder: str) -> tuple[str, ...]:
+    """Return what test files are called here: as usual, and as pytest's settings say."""
+    said = list(_USUAL)
+    for name in sorted(tree.names_in(folder) & _PYTHON_PROJECT):
+        data = read_own(workspace, f"{folder}/{name}", limit=MAX_CONFIGURATION)
+        said += python_files(pytest_settings(name, data))
+    return tuple(dict.fromkeys(said))
+
+
+def _npm_script(workspace: Path, tree: Tree, folder: str) -> str | None:
+    if "package.json" not in tree.names_in(folder):
+        return None
+    package = read_json(read_own(workspace, f"{folder}/package.json", limit=MAX_CONFIGURATION))
+    scripts = package.get("scripts") if package else None
+    script = scripts.get("test") if isinstance(scripts, dict) else None
+    return script if isinstance(script, str) and is_real_script(script) else None
+
+
+def _manifest(workspace: Path, tree: Tree, folder: str) -> Mapping[str, Any] | None:
+    if "Cargo.toml" not in tree.names_in(folder):
+        return None
+    found = read_own(workspace, f"{folder}/Cargo.toml", limit=MAX_CONFIGURATION)
+    return read_toml(found) or {}
