@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from state.code_request import CodeRequest, SourceType
 from state.events import (
@@ -19,8 +19,16 @@ from state.events import (
     Value,
 )
 from state.research_events import Rendition
+from state.values.workspace_paths import MAX_PATH, path_problem
 
-FilePath = Annotated[str, Field(min_length=1, max_length=400)]
+
+def _in_workspace(path: str) -> str:
+    if problem := path_problem(path):
+        raise ValueError(f"{path[:100]!r} is no path in a workspace: {problem}")
+    return path
+
+
+FilePath = Annotated[str, Field(max_length=MAX_PATH), AfterValidator(_in_workspace)]
 Files = Annotated[tuple["FileHash", ...], Field(max_length=1000)]
 
 
@@ -35,8 +43,13 @@ class CodeStarted(Event):
     """Everything that was asked for."""
 
     type = "code_started"
-    paths = frozenset({"source", "workspace"})
+    paths = frozenset({"source", "workspace", "reference_repositories"})
     request: CodeRequest
+
+    def paths_kept(self) -> frozenset[str]:
+        """Return where absolute paths stay: a requirement is no path, whatever it begins with."""
+        is_path = self.request.source_type in ("local", "repository")
+        return self.paths if is_path else self.paths - {"source"}
 
 
 class CodeSourceRecorded(Event):

@@ -91,6 +91,10 @@ class Event(Value):
         if cls.type:
             REGISTER[cls.type] = cls
 
+    def paths_kept(self) -> frozenset[str]:
+        """Return the keys whose absolute paths are kept to the letter in this very event."""
+        return self.paths
+
 
 def draft(event: Event, refs: Refs | None = None) -> Draft:
     """Return what is appended for `event`: its body with every secret in free text redacted.
@@ -102,7 +106,7 @@ def draft(event: Event, refs: Refs | None = None) -> Draft:
     for ref in (refs.turn_id, refs.call_id):
         if ref is not None and (not _REF.match(ref) or has_secret(ref)):
             raise Refused("a turn or call id has a wrong form or looks like a secret", code="REFS")
-    body = redact_strings(event.model_dump(mode="json"), event.paths)
+    body = redact_strings(event.model_dump(mode="json"), event.paths_kept())
     _cut_to_limits(type(event), body)
     return Draft(event.type, body, refs, decode(event.type, 1, body, error=Refused))
 
@@ -126,8 +130,10 @@ def redact_strings(value: Any, paths: frozenset[str] = frozenset()) -> Any:
             return value
 
 
-def _redact_urls(locators: list[str]) -> list[str]:
-    return [text if text.startswith("/") else redact(text) for text in locators]
+def _redact_urls(located: str | list[str]) -> str | list[str]:
+    if isinstance(located, str):
+        return located if located.startswith("/") else redact(located)
+    return [text if text.startswith("/") else redact(text) for text in located]
 
 
 def _cut_to_limits(kind: type[Event], body: dict[str, Any]) -> None:

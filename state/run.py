@@ -5,6 +5,8 @@ from typing import Literal
 
 from immutables import Map
 
+from state.code_stages import percent_begun
+from state.code_state import Paper2Code
 from state.effects import Effect
 from state.envelope import NO_HASH
 from state.events import Ancestor, Event, Holder, Limits
@@ -59,12 +61,28 @@ class Run:
     stages: tuple[StageRecord, ...] = ()
     withheld: Map[str, str] = Map()
     research: Research | None = None
+    paper2code: Paper2Code | None = None
     calls: Map[str, Event] = Map()  # but for effects
 
     @property
     def is_terminal(self) -> bool:
         """Tell whether the run has ended for good."""
         return self.status in TERMINAL
+
+    @property
+    def stage(self) -> str:
+        """Return the stage that was begun last, or ''."""
+        return self.stages[-1].stage if self.stages else ""
+
+    @property
+    def progress(self) -> int:
+        """Return how far a Paper2Code run is by the stage it has reached, 0 to 100.
+
+        It never falls, and is 100 for a completed run only.
+        """
+        if self.status == "completed":
+            return 100
+        return min(percent_begun(record.stage for record in self.stages), 99)
 
     @property
     def live_review(self) -> Review | None:

@@ -6,12 +6,22 @@ Pure: same run and event, same answer. Every rule that is broken raises `Refused
 from typing import get_args
 
 from state import effects, reviews
+from state.code_events import CodePlanRecorded, CodeSourceRecorded, CodeStarted
+from state.code_projection import CodeEvent, evolve_code, start_code
+from state.code_stages import CARRYING_OUT, PERCENT, percent_begun
+from state.code_state import VERIFIED, Paper2Code
 from state.copying import replace
 from state.envelope import Envelope
 from state.errors import CorruptLedger, Fenced, Refused
 from state.events import Event
 from state.method_events import ResearchPlanRecorded, ResearchScheduleFrozen
 from state.method_rules import MethodEvent
+from state.plan_gate import (
+    require_approval,
+    require_approval_of_effect,
+    require_present_plan,
+    require_valid_replacement,
+)
 from state.research_events import ResearchStarted
 from state.research_projection import ResearchEvent, evolve_research, start
 from state.research_state import Research
@@ -38,10 +48,8 @@ from state.run_events import (
     StageStarted,
 )
 from state.values.claims import AnswerStatus
-from state.values.errors import InvalidRequest
-from state.values.ids import canonical_json
-from state.values.plan import parse_plan
 
+_CODE = get_args(CodeEvent)
 _METHOD = get_args(MethodEvent)
 _RESEARCH = get_args(ResearchEvent)
 
@@ -69,7 +77,7 @@ def apply(run: Run, event: Event, envelope: Envelope) -> Run:
         case RunCancelled():
             return replace(run, status="cancelled", reason=event.reason, ended_at=at)
         case RunFailed():
-            return replace(run, status="failed", code=event.code, reason=event.message, ended_at=at)
+            return _failed(run, event, at)
         case RunCompleted():
             return _run_completed(run, event, at)
         case StageStarted():
@@ -84,7 +92,7 @@ def apply(run: Run, event: Event, envelope: Envelope) -> Run:
             tombstones = dict.fromkeys(event.hashes, event.reason)
             return replace(run, withheld=run.withheld.update(tombstones))
         case _:
-            return _research(run, event)
+            return _of_kind(run, event)
 
 
 def _must_be(run: Run, status: Status, what: str) -> None:
@@ -137,6 +145,8 @@ def _run_completed(run: Run, event: RunCompleted, at: str) -> Run:
     _must_be(run, "running", "completed")
     if run.kind == "research" and not _has_its_result(run.research, event):
         raise Refused("the research is not completed", code="INCOMPLETE")
+    if run.kind == "paper2code" and not _is_verified(run.paper2code, event):
+        raise Refused("the code is not sealed as complete and verified", code="INCOMPLETE")
     return replace(
         run,
         status="completed",
@@ -155,11 +165,38 @@ def _has_its_result(research: Research | None, event: RunCompleted) -> bool:
     )
 
 
+def _is_verified(code: Paper2Code | None, event: RunCompleted) -> bool:
+    if code is None or code.sealed is None:
+        return False
+    return code.sealed.outcome == "complete" and event.answer_status == VERIFIED
+
+
+def _failed(run: Run, event: RunFailed, at: str) -> Run:
+    sealed = run.paper2code.sealed if run.paper2code else None
+    if sealed and sealed.outcome == "incomplete" and event.code != "WORKFLOW_INCOMPLETE":
+        raise Refused(
+            f"code that was sealed as incomplete ends with WORKFLOW_INCOMPLETE, not {event.code}",
+            code="INCOMPLETE",
+        )
+    return replace(run, status="failed", code=event.code, reason=event.message, ended_at=at)
+
+
 def _open_stage(run: Run, stage: str, at: str) -> tuple[StageRecord, ...]:
     _must_be(run, "running", "worked on")
     if any(record.stage == stage for record in run.stages):
         raise Refused(f"stage {stage!r} was already started", code="STAGE")
+    if run.kind == "paper2code":
+        _require_next_stage(run, stage)
     return (*run.stages, StageRecord(stage, at))
+
+
+def _require_next_stage(run: Run, stage: str) -> None:
+    if stage not in PERCENT:
+        raise Refused(f"a paper2code run has no stage {stage!r}", code="STAGE")
+    if PERCENT[stage] < percent_begun(record.stage for record in run.stages):
+        raise Refused(f"stage {stage!r} comes before {run.stage!r}", code="STAGE")
+    if stage in CARRYING_OUT:
+        require_approval(run)
 
 
 def _close_stage(run: Run, stage: str, at: str) -> tuple[StageRecord, ...]:
@@ -187,12 +224,13 @@ def _effect(
     match event:
         case EffectReserved():
             effect = effects.reserve(before, event, call_id)
-            if event.reserve.searches or event.reserve.pages:
-                _gate(run)
+            require_approval_of_effect(run, event)
             effects.check_budget(run.limits, run.spent, event.reserve.usage())
             spent = run.spent + event.reserve.usage()
         case EffectSettled():
             _require_ancestor(run, event.reused_from)
+            if before is None:
+                require_approval_of_effect(run, event)
             effect = effects.settle(before, event, call_id)
             spent = effects.settled_spend(run.spent, before, event.usage.usage())
         case EffectFailed():
@@ -210,14 +248,14 @@ def _review(run: Run, event: ReviewRequested | ReviewAnswered | ReviewRefused, a
     match event:
         case ReviewRequested():
             _must_be(run, "running", "reviewed")
-            _require_present_plan(run, event)
+            require_present_plan(run, event)
             return replace(run, reviews=reviews.request(run.reviews, event, at))
         case ReviewAnswered():
             answered = reviews.answer(
                 run.reviews, event, at, cancelling=run.cancel_reason is not None
             )
             if event.action == "replace":
-                _require_valid_replacement(run, event)
+                require_valid_replacement(run, event)
             if event.action != "cancel":
                 return replace(run, reviews=answered)
             return replace(
@@ -229,25 +267,42 @@ def _review(run: Run, event: ReviewRequested | ReviewAnswered | ReviewRefused, a
             return run
 
 
-def _require_present_plan(run: Run, event: ReviewRequested) -> None:
-    if run.kind != "research":
-        return
-    plan = run.research.plan if run.research else None
-    if plan is None or plan.clarification:
-        raise Refused("there is no plan to review", code="NO_PLAN")
-    if (plan.version, plan.plan_hash) != (event.version, event.plan_hash):
-        raise Refused("the request is about another plan than the present one", code="PLAN_HASH")
+def _of_kind(run: Run, event: Event) -> Run:
+    if isinstance(event, _CODE):
+        return _code(run, event)
+    return _research(run, event)
 
 
-def _require_valid_replacement(run: Run, event: ReviewAnswered) -> None:
-    if run.kind != "research":
-        return
-    try:
-        plan = parse_plan(canonical_json(event.plan))
-    except InvalidRequest as error:
-        raise Refused(error.message, code="PLAN") from error
-    if plan.hash != event.plan_hash:
-        raise Refused("the plan_hash is not that of the replacement", code="PLAN_HASH")
+def _code(run: Run, event: CodeEvent) -> Run:
+    if run.kind != "paper2code":
+        raise Refused(f"run {run.run_id!r} is no paper2code run", code="KIND")
+    if isinstance(event, CodeStarted):
+        return _code_started(run, event)
+    if run.paper2code is None:
+        raise Refused("the run has not started", code="NOT_STARTED")
+    _must_be(run, "running", "worked on")
+    if isinstance(event, CodePlanRecorded):
+        _require_no_live_review(run)
+    elif not isinstance(event, CodeSourceRecorded):
+        require_approval(run)
+    return replace(run, paper2code=evolve_code(run.paper2code, event))
+
+
+def _code_started(run: Run, event: CodeStarted) -> Run:
+    if run.paper2code is not None:
+        raise Refused("the run has already started", code="ALREADY_STARTED")
+    _require_request_of(run, event.request.id)
+    return replace(run, paper2code=start_code(event))
+
+
+def _require_no_live_review(run: Run) -> None:
+    if run.live_review:
+        raise Refused("the plan stands until its review is answered", code="REVIEW_OPEN")
+
+
+def _require_request_of(run: Run, run_id: str) -> None:
+    if run_id != run.run_id:
+        raise Refused(f"the request is for run {run_id!r}, not {run.run_id!r}", code="RUN_ID")
 
 
 def _research(run: Run, event: Event) -> Run:
@@ -264,25 +319,14 @@ def _research(run: Run, event: Event) -> Run:
     elif run.status not in ("running", "interrupted"):
         raise Refused(f"a run that is {run.status} records no research", code="STATUS")
     if isinstance(event, ResearchScheduleFrozen):
-        _gate(run)
-    if isinstance(event, ResearchPlanRecorded) and run.live_review:
-        raise Refused("the plan stands until its review is answered", code="REVIEW_OPEN")
+        require_approval(run)
+    if isinstance(event, ResearchPlanRecorded):
+        _require_no_live_review(run)
     return replace(run, research=evolve_research(run.research, event))
 
 
 def _research_started(run: Run, event: ResearchStarted) -> Run:
     if run.research is not None:
         raise Refused("the research has already started", code="ALREADY_STARTED")
-    if event.request.id != run.run_id:
-        raise Refused(
-            f"the request is for run {event.request.id!r}, not {run.run_id!r}", code="RUN_ID"
-        )
+    _require_request_of(run, event.request.id)
     return replace(run, research=start(event))
-
-
-def _gate(run: Run) -> None:
-    research = run.research
-    if research is None or not research.started.request.plan_review:
-        return
-    if research.plan is None or not run.is_approved(research.plan.plan_hash):
-        raise Refused("the plan was not approved by a person", code="NOT_APPROVED")
