@@ -39,10 +39,10 @@ TEST = PLAN.validation_approach.tests[0]
 
 def code_request(run_id: str = RUN, **fields: Any) -> CodeRequest:
     """Return a request; `plan_review` and budgets are given by their own names."""
-    options = {
-        name: fields.pop(name) for name in ("plan_review", "enable_indexing") if name in fields
-    }
-    budgets = {name: fields.pop(name) for name in ("max_files", "max_repairs") if name in fields}
+    options, budgets = (
+        {name: fields.pop(name) for name in kind.model_fields if name in fields}
+        for kind in (CodeOptions, CodeBudgets)
+    )
     given = {
         "id": run_id,
         "principal": "ann",
