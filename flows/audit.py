@@ -252,7 +252,7 @@ def _check_published(audit: Audit, folder: Path, run: Run, bodies: dict[str, byt
         try:
             differs = path.read_bytes() != body
         except FileNotFoundError:
-            audit.remarks.append(f"{path} is gone; 'assay resume {run.run_id}' publishes it again")
+            audit.remarks.append(f"{path} is not there; 'assay resume {run.run_id}' publishes it")
         except OSError as error:
             audit.findings.append(Finding(str(path), f"cannot be read: {error.strerror}"))
         else:

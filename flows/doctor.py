@@ -221,9 +221,9 @@ def _ledger(settings: Settings) -> str:
     from flows.keeping import manifests
     from flows.memory import is_begun, memory_place, open_ledger
 
-    place = f" in {memory_place(settings)}" if settings.is_shared else ""
+    place = f"{memory_place(settings)}: " if settings.is_shared else ""
     if not is_begun(settings):
-        return f"no runs yet{place}"
+        return f"{place}no runs yet"
     ledger = open_ledger(settings, lambda: datetime.now(UTC))
     report = ledger.verify(manifests(settings.home / "reports"))
     if not report.is_sound:
@@ -232,7 +232,7 @@ def _ledger(settings: Settings) -> str:
             f"{counted(len(report.findings), 'finding')}, such as {first.place}: {first.what}; "
             "see 'assay ledger verify'"
         )
-    return f"{counted(report.runs, 'run')}, {counted(report.events, 'event')}, sound{place}"
+    return f"{place}{counted(report.runs, 'run')}, {counted(report.events, 'event')}, sound"
 
 
 def _archive(settings: Settings) -> str:

@@ -1,6 +1,7 @@
 """Commands that only look: runs, show, watch. They make nothing and change no run."""
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -108,20 +109,32 @@ def _print(facts: dict[str, Any]) -> None:
             "answer": facts["answer_status"],
             "stopped": facts["stop_reason"],
             "covered": f"{facts['coverage']:.0%}",
-            "executed by": facts["executed_by"] and f"process {facts['executed_by']['pid']}",
+            "executed by": facts["executed_by"] and _process(facts["executed_by"]),
             "retry of": facts["retry_of"],
             "asked by": f"{facts['requested_by']} at {facts['queued_at']}",
             "took": f"{facts['duration_s']:.1f} s",
             "used": ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in usage.items()),
             "steps": ", ".join(f"{n} {state}" for state, n in facts["steps"].items() if n),
             "withheld": _withheld(facts["withheld"]),
-            "report": facts["report"].get("report.md"),
+            "report": _report(facts),
         }
     )
     for title, columns, rows in _sections(facts):
         if rows:
             out(f"\n{title}")
             out_rows(columns, rows)
+
+
+def _process(holder: dict[str, Any]) -> str:
+    return f"process {holder['pid']} on {holder['host']}"
+
+
+def _report(facts: dict[str, Any]) -> str:
+    """Return where the report is; another machine may be the one that published it."""
+    path = str(facts["report"].get("report.md", ""))
+    if not path or Path(path).exists():
+        return path
+    return f"not on this machine yet; write it with: assay resume {facts['run_id']}"
 
 
 def _withheld(withheld: dict[str, str]) -> str:

@@ -20,6 +20,7 @@ from flows.commands.shared import (
     desk_with,
     settings,
     show_result,
+    show_unread,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from flows.settings import Settings
     from flows.wiring import Desk
     from state.request import ResearchRequest
+
+CANCEL_WAIT_S = 10.0  # in which a process that executes a run hears that it is to end
 
 Scope = Literal["quick", "standard", "deep"]
 Profile = Literal["question", "codebase"]
@@ -207,21 +210,24 @@ def cancel(
 ) -> None:
     """End RUN for good.
 
-    A run that is being executed ends at its next step.
+    A process that executes it ends within seconds what is in flight, a model's answer say.
 
     Example: assay cancel 20260102-101500-a1b2 --reason "wrong question"
     """
+    from flows.runs import await_end
     from flows.runs import cancel as cancel_run
     from flows.terminal import out, out_json
 
     opened = desk_with(run_id)
     run = cancel_run(opened, run_id, reason)
+    if not run.is_terminal:
+        run = await_end(opened, run_id, within_s=CANCEL_WAIT_S)
     if json:
         out_json({"run_id": run_id, "status": run.status, "reason": run.cancel_reason or ""})
     elif run.is_terminal:
         out(f"run {run_id} is {run.status}")
     else:
-        out(f"run {run_id} was asked to end, and does so at its next step")
+        out(f"run {run_id} was asked to end, and does so as soon as its process hears of it")
 
 
 # ---- executing
@@ -268,8 +274,8 @@ def refuse_held(opened: "Desk", run_id: str) -> None:
 
     if holder := opened.ledger.holder(run_id):
         raise LeaseHeld(
-            f"run {run_id!r} is being executed by process {holder.pid} ({holder.command}); "
-            f"follow it with: assay watch {run_id}"
+            f"run {run_id!r} is being executed by process {holder.pid} on {holder.host} "
+            f"({holder.command}); follow it with: assay watch {run_id}"
         )
 
 
@@ -382,9 +388,13 @@ def _carry(
 def _end(opened: "Desk", run_id: str, interrupted: "Interrupted | None", manner: _Manner) -> None:
     """Show what the run came to and end the command with the exit code for it."""
     from flows.runs import read_result
+    from state.errors import StorageError
     from state.projection import TERMINAL
 
-    result = read_result(opened, run_id)
+    try:
+        result = read_result(opened, run_id)
+    except StorageError as error:
+        show_unread(run_id, error, json=manner.json)
     cut_short = interrupted is not None and result.status not in TERMINAL
     code = interrupted.exit_code if interrupted and cut_short else None
     show_result(opened, result, json=manner.json, code=code)

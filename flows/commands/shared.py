@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from flows.boundary import JSON, exit_code
+from flows.boundary import INTERRUPTED, JSON, exit_code
 from state.values.wording import counted
 
 if TYPE_CHECKING:
     from flows.runs import RunResult
     from flows.settings import Settings
     from flows.wiring import Desk
-    from state.errors import NotFound
+    from state.errors import NotFound, StorageError
 
 _BEGAN = time.monotonic()
 
@@ -104,6 +104,17 @@ def show_result(
             out(text.rstrip("\n"))
         talk(_remark(result))
     raise typer.Exit(exit_code(result.status, result.answer_status) if code is None else code)
+
+
+def show_unread(run_id: str, error: "StorageError", *, json: bool) -> NoReturn:
+    """Say that the run goes on from what its ledger holds, once that can be reached again."""
+    from flows.terminal import out_json, talk
+
+    if json:
+        facts = {"run_id": run_id, "status": "interrupted"}
+        out_json({**facts, "code": error.code, "reason": error.message})
+    talk(f"assay: run {run_id} interrupted; when its ledger is back: assay resume {run_id}")
+    raise typer.Exit(INTERRUPTED)
 
 
 def _body(opened: "Desk", result: "RunResult") -> str:

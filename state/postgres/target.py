@@ -47,8 +47,8 @@ def parse_target(url: str, schema: str = SCHEMA) -> Target:
     if not given:
         raise InvalidRequest(
             "the address of the ledger is not one of a PostgreSQL database; write "
-            "postgresql://USER:PASSWORD@HOST:5432/DATABASE, with /, @, : and % in the password "
-            "as %2F, %40, %3A and %25"
+            "postgresql://USER@HOST:5432/DATABASE, with the password in PGPASSWORD, or after USER "
+            "and a colon with its /, @, : and % as %2F, %40, %3A and %25"
         )
     host = given.get("host") or given.get("hostaddr") or "its default host"
     port = f":{given['port']}" if given.get("port") else ""

@@ -165,7 +165,7 @@ def test_a_published_report_that_is_gone_is_said_and_comes_back(world: World) ->
 
     found = audit(world)
     assert found.ok
-    assert any(f"{path} is gone" in remark for remark in found.remarks)
+    assert any(f"{path} is not there" in remark for remark in found.remarks)
     result = resumed(world)
 
     assert result.status == "completed"
