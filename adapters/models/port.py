@@ -11,6 +11,7 @@ from state.values.money import Usage
 from state.values.plan import Plan
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Answer(Generic[T]):
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     prompt: str = ""
+
+    def giving(self, value: U) -> "Answer[U]":
+        """Return the same answer with what was made of its value."""
+        return Answer(value, self.usage, self.model, self.prompt)
 
 
 @dataclass(frozen=True, slots=True)

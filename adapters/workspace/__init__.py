@@ -1,0 +1,1 @@
+"""The folder that code is delivered into, and its git repository."""
