@@ -1,83 +1,17 @@
-"""Landlock: has the kernel refuse this process all files but some to read, for good (Linux ≥5.13).
-
-See landlock(7). Nothing here needs a privilege.
-"""
+"""Landlock for readers: all files are refused but some to read."""
 
 import ctypes
-import os
-import stat
 from collections.abc import Iterable
 
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # on every architecture
-_GET_VERSION = 1
-_PATH_BENEATH = 1
-_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-_PR_SET_NO_NEW_PRIVS = 38
+from adapters.kernel.landlock import READ, restrict, version
 
-# What each version of the interface can refuse: kinds of access to files, to TCP, and of reach.
-_FILES = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
-_TCP = {4: 0b11}  # bind, connect
-_REACH = {6: 0b11}  # abstract Unix sockets, signals
-
-
-class _Ruleset(ctypes.Structure):
-    _fields_ = (
-        ("files", ctypes.c_uint64),
-        ("tcp", ctypes.c_uint64),
-        ("reach", ctypes.c_uint64),
-    )
-
-
-class _Beneath(ctypes.Structure):
-    _pack_ = 1
-    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
-
-
-def version(libc: ctypes.CDLL) -> int:
-    """Return which version of Landlock the kernel offers; 0 when none."""
-    found = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_GET_VERSION))
-    return max(0, int(found))
+__all__ = ["allow_only", "version"]
 
 
 def allow_only(libc: ctypes.CDLL, readable: Iterable[str]) -> bool:
     """Refuse this process every file but those at or below `readable`, which it may only read.
 
-    From version 4 on TCP is refused too, and from 6 on signals to other processes. What is open
-    already stays so. Returns False, with nothing changed, where the kernel does not offer it.
+    Where the kernel offers it, TCP and signals to other processes are refused too. Returns False,
+    with nothing changed, where it does not offer Landlock at all.
     """
-    offered = version(libc)
-    if not offered:
-        return False
-    files = _best(_FILES, offered)
-    rules = _Ruleset(files, _best(_TCP, offered), _best(_REACH, offered))
-    size = 8 if offered < 4 else 16 if offered < 6 else 24
-    ruleset = libc.syscall(
-        _CREATE_RULESET, ctypes.byref(rules), ctypes.c_size_t(size), ctypes.c_uint32(0)
-    )
-    if ruleset < 0:
-        return False
-    try:
-        for path in readable:
-            _allow(libc, ruleset, path)
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        return int(libc.syscall(_RESTRICT_SELF, ruleset, ctypes.c_uint32(0))) == 0
-    finally:
-        os.close(ruleset)
-
-
-def _best(known: dict[int, int], offered: int) -> int:
-    return max((value for since, value in known.items() if since <= offered), default=0)
-
-
-def _allow(libc: ctypes.CDLL, ruleset: int, path: str) -> None:
-    try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except OSError:
-        return  # what is not there need not be allowed
-    try:
-        is_folder = stat.S_ISDIR(os.fstat(place).st_mode)
-        allowed = _READ_FILE | _READ_DIR if is_folder else _READ_FILE
-        rule = _Beneath(allowed, place)
-        libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(rule), ctypes.c_uint32(0))
-    finally:
-        os.close(place)
+    return restrict(libc, ((path, READ) for path in readable))

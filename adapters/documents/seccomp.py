@@ -7,22 +7,15 @@ an error, so that a library which tries goes on without.
 import ctypes
 import errno
 import os
-import platform
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
-_X32 = 0x40000000
+from adapters.kernel import seccomp as kernel
+from adapters.kernel.seccomp import ANY_BIT, EQUAL, Line, allow, fail
+
 _CLONE_THREAD = 0x00010000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-_MODE_FILTER, _SPEC_ALLOW = 1, 1 << 2
-_PR_SET_NO_NEW_PRIVS = 38
 
-# By architecture, as `platform.machine()` calls it: what seccomp calls it, and its numbers.
-_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 REFUSED: Mapping[str, Mapping[str, int]] = {
     "x86_64": {
         # the network
@@ -85,17 +78,12 @@ class _Checked:
     clone: int
     kill: int
     tgkill: int
-    seccomp: int
 
 
 _CHECKED = {
-    "x86_64": _Checked(open=2, openat=257, clone=56, kill=62, tgkill=234, seccomp=317),
-    "aarch64": _Checked(open=None, openat=56, clone=220, kill=129, tgkill=131, seccomp=277),
+    "x86_64": _Checked(open=2, openat=257, clone=56, kill=62, tgkill=234),
+    "aarch64": _Checked(open=None, openat=56, clone=220, kill=129, tgkill=131),
 }
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
 def refuse_calls(libc: ctypes.CDLL) -> bool:
@@ -104,58 +92,22 @@ def refuse_calls(libc: ctypes.CDLL) -> bool:
     Threads, reading, memory and signals to itself stay. Returns False, with nothing changed, on
     architectures that are not known here and where the kernel does not offer it.
     """
-    machine = platform.machine()
-    if machine not in _CHECKED or struct.calcsize("P") != 8:
-        return False
-    code = _filter(machine, os.getpid())
-    program = _Program(len(code) // 8, code)
-    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    # Else old kernels slow down all of the process, to keep it from guessing its own memory.
-    for flags in (_SPEC_ALLOW, 0):
-        call = _CHECKED[machine].seccomp
-        if libc.syscall(call, _MODE_FILTER, ctypes.c_uint32(flags), ctypes.byref(program)) == 0:
-            return True
-    return False
+    machine = kernel.machine()
+    return bool(machine) and kernel.install(libc, _filter(machine, os.getpid()))
 
 
 def _filter(machine: str, pid: int) -> bytes:
     checked = _CHECKED[machine]
     lines = [
-        (_LOAD, 0, 0, _ARCHITECTURE),
-        (_EQUAL, 1, 0, _AUDIT[machine]),
-        (_RETURN, 0, 0, _KILL),  # calls of another architecture have other numbers
-        (_LOAD, 0, 0, _NUMBER),
+        *kernel.refuse(REFUSED[machine].values(), errno.EACCES),
+        *kernel.refuse(NEWER.values(), errno.ENOSYS),
     ]
-    if machine == "x86_64":
-        lines += [(_AT_LEAST, 0, 1, _X32), _fail(errno.ENOSYS)]
-    for number in REFUSED[machine].values():
-        lines += [(_EQUAL, 0, 1, number), _fail(errno.EACCES)]
-    for number in NEWER.values():
-        lines += [(_EQUAL, 0, 1, number), _fail(errno.ENOSYS)]
+    refused, writing = fail(errno.EACCES), (ANY_BIT, 0, 1, _WRITING)
     if checked.open is not None:
-        lines += _when(checked.open, 1, (_ANY_BIT, 0, 1, _WRITING), refuses=True)
-    lines += _when(checked.openat, 2, (_ANY_BIT, 0, 1, _WRITING), refuses=True)
-    lines += _when(checked.clone, 0, (_ANY_BIT, 0, 1, _CLONE_THREAD), refuses=False)
-    lines += _when(checked.kill, 0, (_EQUAL, 0, 1, pid), refuses=False)
-    lines += _when(checked.tgkill, 0, (_EQUAL, 0, 1, pid), refuses=False)
-    lines.append((_RETURN, 0, 0, _ALLOW))
-    return b"".join(struct.pack("=HBBI", *line) for line in lines)
-
-
-def _when(
-    call: int, argument: int, test: tuple[int, int, int, int], *, refuses: bool
-) -> list[tuple[int, int, int, int]]:
-    """Return lines that refuse `call` when `test` of the argument's low half holds, or fails."""
-    allow, fail = (_RETURN, 0, 0, _ALLOW), _fail(errno.EACCES)
-    met, unmet = (fail, allow) if refuses else (allow, fail)
-    return [
-        (_EQUAL, 0, 4, call),
-        (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),  # little-endian: the low half comes first
-        test,
-        met,
-        unmet,
-    ]
-
-
-def _fail(number: int) -> tuple[int, int, int, int]:
-    return (_RETURN, 0, 0, _ERRNO | number)
+        lines += kernel.when(checked.open, 1, [writing], refused, allow)
+    lines += kernel.when(checked.openat, 2, [writing], refused, allow)
+    lines += kernel.when(checked.clone, 0, [(ANY_BIT, 0, 1, _CLONE_THREAD)], allow, refused)
+    own: Line = (EQUAL, 0, 1, pid)
+    lines += kernel.when(checked.kill, 0, [own], allow, refused)
+    lines += kernel.when(checked.tgkill, 0, [own], allow, refused)
+    return kernel.assemble(machine, lines)
