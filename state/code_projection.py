@@ -130,7 +130,7 @@ def _file(code: Paper2Code, event: CodeFileRecorded) -> Paper2Code:
         f"version {plan.version} of the plan has no file {event.path!r}",
     )
     refuse_unless(
-        event.path not in code.frozen_hashes,
+        not _is_frozen(code, event.path),
         "FROZEN_TEST",
         f"{event.path!r} is a frozen test and stays as it is",
     )
@@ -145,15 +145,20 @@ def _file(code: Paper2Code, event: CodeFileRecorded) -> Paper2Code:
     )
 
 
+def _is_frozen(code: Paper2Code, path: str) -> bool:
+    recorded = code.files.get(path)
+    is_test = recorded is not None and recorded.role == "test"
+    return code.frozen is not None and (is_test or path in code.frozen_hashes)
+
+
 def _frozen(code: Paper2Code, event: CodeTestsFrozen) -> Paper2Code:
     refuse_unless(code.frozen is None, "ALREADY_FROZEN", "the tests are frozen already")
+    plan = _require_plan(code)
     paths = [file.path for file in event.files]
-    refuse_unless(
-        paths and len(set(paths)) == len(paths), "TESTS", "tests are frozen, each of them once"
-    )
-    _require_recorded(code, event.files)
-    left = [path for path, file in code.files.items() if file.role == "test" and path not in paths]
-    refuse_unless(not left, "TESTS", f"every test is frozen, also {', '.join(sorted(left))}")
+    refuse_unless(len(set(paths)) == len(paths), "FILES", "each file is frozen once")
+    # What lies in the workspace besides can decide as well what is tested, and so can a part of a
+    # file: neither was recorded with these bytes.
+    _require_recorded(code, (file for file in event.files if file.path in plan.paths_planned))
     return replace(code, frozen=event)
 
 
@@ -171,8 +176,6 @@ def _verified(code: Paper2Code, event: CodeVerified) -> Paper2Code:
         f"at most {code.request.budgets.max_repairs} repairs are made",
     )
     _require_true_verdict(event)
-    unknown = sorted(set(event.tampered) - set(code.frozen_hashes))
-    refuse_unless(not unknown, "TESTS", f"{', '.join(unknown)} is no frozen test")
     return replace(code, verifications=(*code.verifications, event), is_verified=True)
 
 
@@ -195,16 +198,6 @@ def _require_true_verdict(event: CodeVerified) -> None:
         bool(event.tampered) == (event.verdict == "tampered"),
         "VERDICT",
         "tampered names the frozen tests that were changed, and nothing else does",
-    )
-    refuse_unless(
-        event.executed == 0 or event.verdict not in ("no_tests", "not_executed"),
-        "VERDICT",
-        f"{event.verdict} means that no test was executed, and {event.executed} were",
-    )
-    refuse_unless(
-        event.passed + event.failed <= event.executed,
-        "VERDICT",
-        "more tests passed or failed than were executed",
     )
 
 

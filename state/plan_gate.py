@@ -8,8 +8,8 @@ from state.code_stages import CARRYING_OUT
 from state.errors import Refused
 from state.run import Run
 from state.run_events import EffectReserved, EffectSettled, ReviewAnswered, ReviewRequested
-from state.values.code_plan_form import parse_code_plan
-from state.values.errors import InvalidRequest, RejectedError
+from state.values.code_plan_rules import read_code_plan
+from state.values.errors import InvalidRequest
 from state.values.ids import canonical_json
 from state.values.plan import parse_plan
 
@@ -46,10 +46,10 @@ def require_present_plan(run: Run, event: ReviewRequested) -> None:
 
 def require_valid_replacement(run: Run, event: ReviewAnswered) -> None:
     """Raise `Refused` unless the plan that `event` brings is valid, and is the one it approves."""
-    read = parse_code_plan if run.kind == "paper2code" else parse_plan
+    read = read_code_plan if run.kind == "paper2code" else parse_plan
     try:
         plan_hash = read(canonical_json(event.plan)).hash
-    except (InvalidRequest, RejectedError) as error:
+    except InvalidRequest as error:
         raise Refused(error.message, code="PLAN") from error
     if plan_hash != event.plan_hash:
         raise Refused("the plan_hash is not that of the replacement", code="PLAN_HASH")

@@ -1,6 +1,7 @@
 """What is to be built from a paper: files, components, quantities, and how they are checked."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -154,12 +155,40 @@ class CodePlan:
 
     @property
     def hash(self) -> str:
-        """Return the hash an approval is bound to: that of the plan as a person is shown it."""
-        return sha256_hex(canonical_json(redact_value(asdict(self))))
+        """Return the hash an approval is bound to: that of the plan as a person is shown it.
+
+        Where a quote was found is no part of it: a plan that a person brings stays the plan they
+        approved when its quotes are looked up.
+        """
+        plan = self.with_citations(lambda citation: replace(citation, start=None, end=None))
+        return sha256_hex(canonical_json(redact_value(asdict(plan))))
 
     def as_json(self) -> dict[str, Any]:
         """Return the plan in the form that is recorded, shown and given back to replace it."""
         return asdict(self)
+
+    @property
+    def citations(self) -> tuple[PaperCitation, ...]:
+        """Return every citation, those of components first."""
+        of_components = (
+            citation for part in self.implementation_components for citation in part.citations
+        )
+        of_quantities = (quantity.citation for quantity in self.quantities)
+        return (*of_components, *(citation for citation in of_quantities if citation))
+
+    def with_citations(self, change: Callable[[PaperCitation], PaperCitation]) -> "CodePlan":
+        """Return the plan with `change` made to each of its citations."""
+        return replace(
+            self,
+            implementation_components=tuple(
+                replace(part, citations=tuple(map(change, part.citations)))
+                for part in self.implementation_components
+            ),
+            quantities=tuple(
+                replace(quantity, citation=change(quantity.citation) if quantity.citation else None)
+                for quantity in self.quantities
+            ),
+        )
 
     def file(self, path: str) -> PlannedFile | None:
         """Return the planned file at `path`, if there is one."""
