@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from state import method_events, research_events
+from state import method_events, research_events, schedule_events
 from state.envelope import NO_HASH, Envelope, Refs, normalise, parse_line, seal, utc_text
 from state.errors import CorruptLedger, Refused
 from state.events import REGISTER, Value, decode, draft
@@ -51,13 +51,14 @@ def test_every_event_type_has_a_fixture_of_the_present_schema() -> None:
 
     assert fixed == set(REGISTER)
     assert research_events.ResearchStarted.type in fixed
+    assert schedule_events.ScheduleAdded.type in fixed
 
 
 def test_every_event_type_is_in_the_catalogue_of_the_architecture() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     catalogue = text[text.index("## The event catalogue") :]
 
-    families = "run|stage|effect|review|bytes|research|code"
+    families = "run|stage|effect|review|bytes|research|code|schedule|slots?|changes"
     named = set(re.findall(rf"`((?:{families})_[a-z_]+)`", catalogue))
     assert named == set(REGISTER)
 
