@@ -1,15 +1,25 @@
-"""The JSON form of a code plan: read strictly, with the place of whatever is wrong."""
+"""The form of a code plan: read from JSON strictly, and mended where that changes no meaning."""
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from state.values.code_plan import CodePlan
+from state.values.code_plan import CodePlan, FileRole, PlannedFile
+from state.values.code_plan_order import (
+    find_cycle,
+    has_manifest,
+    is_closing,
+    is_readme,
+    manifests_for,
+    write_order,
+)
 from state.values.errors import InvalidRequest
+from state.values.planned_paths import clean_path, role_of
+from state.values.visible import without_hidden
 
 MAX_TEXT = 4_000_000
 
@@ -140,3 +150,92 @@ _READERS: dict[Any, Callable[[Any, object, str], object]] = {
     StrEnum: _read_word,
     NoneType: _read_text,
 }
+
+
+# ---- normal form
+
+_PATHS = frozenset({"path", "depends_on", "tests", "order"})
+_KEPT = _PATHS | {"quote"}  # what is looked up stays as it was written
+
+
+def normalise_code_plan(plan: CodePlan) -> CodePlan:
+    """Return `plan` with everything mended that can be without deciding anything.
+
+    File names lose the marks around them, also where they are referred to; roles follow from paths
+    where nothing else was said; README and requirements are added, and come last; the files are
+    put in order. Hidden characters go. What is still wrong then is for `check_code_plan` to name.
+    Doing it twice is doing it once.
+    """
+    plan = _visible(plan)
+    files = _with_closing(plan, tuple(dict.fromkeys(map(_clean_file, plan.file_structure))))
+    known = _by_folded(file.path for file in files)
+    tests = _resolved(plan.validation_approach.tests, known)
+    files = tuple(_settled(file, known, tests) for file in files)
+    tests = tests or tuple(file.path for file in files if file.role is FileRole.TEST)
+    plan = replace(
+        plan,
+        file_structure=files,
+        validation_approach=replace(plan.validation_approach, tests=tests),
+        implementation_strategy=replace(
+            plan.implementation_strategy,
+            order=_resolved(plan.implementation_strategy.order, known),
+        ),
+    )
+    if find_cycle(plan) or set(plan.implementation_strategy.order) - {f.path for f in files}:
+        return plan
+    strategy = replace(plan.implementation_strategy, order=write_order(plan))
+    return replace(plan, implementation_strategy=strategy)
+
+
+def _visible(value: Any, name: str = "") -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        names = (field.name for field in fields(value))
+        return replace(value, **{each: _visible(getattr(value, each), each) for each in names})
+    if isinstance(value, tuple):
+        return tuple(_visible(each, name) for each in value)
+    if isinstance(value, str) and not isinstance(value, StrEnum) and name not in _KEPT:
+        return without_hidden(value)
+    return value
+
+
+def _clean_file(file: PlannedFile) -> PlannedFile:
+    path = clean_path(file.path)
+    role = role_of(path) if file.role is FileRole.SOURCE else file.role
+    return replace(file, path=path, role=role)
+
+
+def _with_closing(plan: CodePlan, files: tuple[PlannedFile, ...]) -> tuple[PlannedFile, ...]:
+    sources = tuple(file.path for file in files if file.role is FileRole.SOURCE)
+    if not any(is_readme(file.path) for file in files):
+        purpose = "Says what this is, how to install and run it, and how to run its tests."
+        readme = PlannedFile("README.md", purpose, FileRole.DOCUMENT, depends_on=sources)
+        files = (*files, readme)
+    if not has_manifest(replace(plan, file_structure=files)):
+        name = (*manifests_for(plan.environment_setup.language), "requirements.txt")[0]
+        purpose = "Names the packages that the code needs, with their versions."
+        files = (*files, PlannedFile(name, purpose, FileRole.CONFIGURATION))
+    return files
+
+
+def _by_folded(paths: Iterable[str]) -> dict[str, str]:
+    """Return paths by their case-folded form, without those that share one."""
+    found: dict[str, list[str]] = {}
+    for path in dict.fromkeys(paths):
+        found.setdefault(path.casefold(), []).append(path)
+    return {folded: same[0] for folded, same in found.items() if len(same) == 1}
+
+
+def _resolved(said: Iterable[str], known: dict[str, str]) -> tuple[str, ...]:
+    """Return the planned paths that `said` means, each once; what is none of them stays."""
+    cleaned = (clean_path(path) for path in said)
+    return tuple(dict.fromkeys(known.get(path.casefold(), path) for path in cleaned))
+
+
+def _settled(file: PlannedFile, known: dict[str, str], tests: tuple[str, ...]) -> PlannedFile:
+    needed = tuple(
+        path
+        for path in _resolved(file.depends_on, known)
+        if path != file.path and (is_closing(file.path) or not is_closing(path))
+    )
+    is_test = file.path in tests and file.role is FileRole.SOURCE
+    return replace(file, depends_on=needed, role=FileRole.TEST if is_test else file.role)

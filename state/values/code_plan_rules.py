@@ -22,6 +22,7 @@ from state.values.ids import is_stable_id
 from state.values.plan import has_words
 from state.values.quotes import MAX_QUOTE, MIN_QUOTE
 from state.values.redaction import has_secret
+from state.values.visible import is_hidden
 from state.values.workspace_paths import path_problems
 
 MAX_FILES = 200
@@ -35,7 +36,6 @@ MAX_SIZE = 400_000
 # A package's name and version, and nothing that an installer could take for an option or a place.
 _PACKAGE = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._/-]{0,199}(?:\[[A-Za-z0-9._, -]{1,100}\])?\Z")
 _SPECIFIER = re.compile(r"[A-Za-z0-9 .,*+!<>=~^|_-]{0,100}\Z")
-_TURNS_WRITING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _SAYS_SOMETHING = 12  # characters; a shorter text may well stand twice
 
 
@@ -77,16 +77,10 @@ def _text_problems(plan: CodePlan) -> Iterator[str]:
     size = 0
     for where, text in _texts(plan):
         size += len(text)
-        if any(_is_hidden(sign) for sign in text):
+        if any(is_hidden(sign) for sign in text):
             yield f"{where} holds characters that cannot be seen"
     if size > MAX_SIZE:
         yield f"it has {size:,} characters of text; {MAX_SIZE:,} are the most"
-
-
-def _is_hidden(sign: str) -> bool:
-    """Tell whether `sign` could hide something from who reads the plan at a terminal."""
-    is_control = unicodedata.category(sign) in ("Cc", "Cs", "Co") and sign not in "\n\t\r"
-    return is_control or sign in _TURNS_WRITING
 
 
 def _texts(plan: CodePlan) -> Iterator[tuple[str, str]]:
