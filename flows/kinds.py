@@ -76,6 +76,10 @@ def kind_named(name: str) -> Kind:
         from flows.research_kind import RESEARCH
 
         return RESEARCH
+    if name == "paper2code":
+        from flows.code_kind import PAPER2CODE
+
+        return PAPER2CODE
     raise RejectedError(f"there is no kind of run called {name!r}", code="KIND")
 
 

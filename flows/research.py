@@ -17,15 +17,13 @@ Each step is durable (`flows.step`): run again, the flow takes what had settled 
 
 import json
 from dataclasses import replace
-from typing import TypeVar, cast
-
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.states import Cancelled, Completed
 
 from adapters.models.port import PlanInput
 from flows.archive import archive_inventory
-from flows.execution import Ending, open_tools, take_up
+from flows.endings import going_on, left_as_asked, shown_to_prefect
+from flows.execution import open_tools, take_up
 from flows.knowledge import Knowledge, nothing_known
 from flows.review import ask_person
 from flows.rounds import research_round
@@ -40,8 +38,6 @@ from state.run_events import RunCompleted
 from state.values.claims import AnswerStatus
 from state.values.plan import Plan, parse_plan
 from tasks.plan import plan as plan_task
-
-T = TypeVar("T")
 
 
 @flow(name="research", flow_run_name="research {run_id}", persist_result=False)
@@ -178,27 +174,3 @@ async def report_writing(
         return left_as_asked(stopped)
     await publish_report(driver, report)
     return None
-
-
-def left_as_asked(stopped: StopAsked) -> State[StopAsked]:
-    """Return the state of a flow that was left where somebody wanted it: nothing went wrong."""
-    return Completed(name="Stopped", message=stopped.message, data=stopped)
-
-
-def going_on(came_to: T | State[StopAsked]) -> T:
-    """Return what a stage came to; raises `StopAsked` when the run was to be left within it."""
-    # Prefect gives a state's data for the state.
-    if isinstance(came_to, StopAsked):
-        raise came_to
-    return cast(T, came_to)
-
-
-def shown_to_prefect(run: Run, ending: Ending) -> State[str]:
-    """Return the state that shows in Prefect how this execution of the run ended."""
-    if ending.status == "waiting":
-        return Completed(name="Waiting", message="waits for a person to review its plan")
-    if ending.status == "stopped":
-        return Completed(name="Stopped", message=f"{run.reason}; it can be resumed")
-    if ending.status == "cancelled":
-        return Cancelled(message=run.reason)
-    return Completed(message=f"{run.answer_status}: {run.stop_reason}")

@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from adapters.search import catalogue
 from adapters.search.pace import Pace as SearchPace
 from adapters.search.port import Search
 from adapters.search.web import Terms, WebSearch
+from adapters.web.acquire import ACQUISITION
 from adapters.web.client import HttpClient
 from adapters.web.memory import Archive, PageMemory
 from adapters.web.pages import WebReader
@@ -86,6 +88,11 @@ def web_reader(
 def open_reader(settings: Settings, *, archive: Archive | None = None) -> WebReader:
     """Return a reader of whatever address a person names: public hosts, and their own services."""
     return _reader(settings, Rules(services=settings.services), archive)
+
+
+def open_acquisition(settings: Settings) -> HttpClient:
+    """Return the client for downloading one document to make code from."""
+    return HttpClient(replace(ACQUISITION, services=settings.services))
 
 
 def _reader(settings: Settings, rules: Rules, archive: Archive | None) -> WebReader:

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from adapters.documents.folder import Unused
 from adapters.documents.port import Converter, Reader
@@ -19,6 +19,10 @@ from state.ledger import Ledger
 from state.policy import Policy
 from state.projection import Run
 from state.request import ResearchRequest
+
+if TYPE_CHECKING:
+    from flows.code_tools import CodeTools
+    from state.code_request import CodeRequest
 
 Observer = Callable[[Run, Sequence[Draft]], None]
 Ask = Callable[[Run], Awaitable[None]]
@@ -63,7 +67,8 @@ class Desk:
 
     `observe` is called after each append; `ask` brings a request before the person at the terminal
     (None: nobody is there); `tools` opens the world that a run may see; `stop_after` ends a
-    research run, resumable, after its plan, after one round, or before its report is published.
+    run, resumable, after its plan, after one round, or before its report is published.
+    `open_code_tools` opens the world of a Paper2Code run (None: the one that settings name).
     """
 
     settings: Settings
@@ -76,6 +81,7 @@ class Desk:
     observe: Observer = _observe_nothing
     ask: Ask | None = None
     stop_after: StopAfter | None = None
+    open_code_tools: "Callable[[CodeRequest], CodeTools] | None" = None
 
     @property
     def reports(self) -> Path:

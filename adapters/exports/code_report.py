@@ -1,0 +1,158 @@
+"""The report of a Paper2Code run as Markdown and as JSON, the same bytes for the same run."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from adapters.exports.plain_marks import escape
+from state.values.code_plan import PaperCitation, Quantity, Status
+from state.values.code_report import CodeReport, ReportedComponent
+
+_LONGEST_QUOTE = 400
+
+
+def code_report_json(report: CodeReport) -> str:
+    """Return the report as JSON text."""
+    return json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n"
+
+
+def code_report_markdown(report: CodeReport) -> str:
+    """Return the report as Markdown."""
+    return "\n".join(_lines(report)).rstrip("\n") + "\n"
+
+
+def _lines(report: CodeReport) -> Iterator[str]:
+    yield f"# {_safe(report.title)}"
+    yield ""
+    yield f"**{_outcome(report)}**"
+    yield ""
+    for reason in report.reasons:
+        yield f"- {_safe(reason)}"
+    yield from _source(report)
+    yield from _components(report)
+    yield from _quantities(report.quantities)
+    yield from _files(report)
+    yield from _verifications(report)
+    if report.ambiguities:
+        yield from ("", "## What the source leaves open", "")
+        for each in report.ambiguities:
+            yield f"- {_safe(each.question)} — {_safe(each.resolution)}"
+    if report.references:
+        yield from ("", "## References", "")
+        yield from (f"- {_safe(each)}" for each in report.references)
+
+
+def _outcome(report: CodeReport) -> str:
+    if report.outcome == "incomplete":
+        return "Incomplete: this code is not verified."
+    last = report.verifications[-1]
+    return f"Complete: every planned file is there, and all {last.executed} tests that ran passed."
+
+
+def _source(report: CodeReport) -> Iterator[str]:
+    yield from ("", "## Made from", "")
+    yield f"- Source: {_safe(report.source)} (`{report.source_hash}`)"
+    if report.licence:
+        yield f"- Its licence: {_safe(report.licence)}"
+    yield from (f"- Of the source: {_safe(remark)}" for remark in report.source_remarks)
+    if report.requirement:
+        yield f"- Wanted: {_safe(report.requirement)}"
+    yield f"- Plan: version {report.plan_version} (`{report.plan_hash}`), {_safe(report.review)}"
+    yield f"- Coder: {_safe(report.coder)}"
+
+
+def _components(report: CodeReport) -> Iterator[str]:
+    yield from ("", "## Criterion by criterion", "")
+    for part in report.components:
+        yield f"### {_safe(part.name)}: {part.standing}"
+        yield ""
+        yield f"Criterion: {_safe(part.criterion)}"
+        yield ""
+        yield f"{_safe(part.why)}"
+        yield ""
+        yield from _where(part)
+        yield from (_citation(citation) for citation in part.citations)
+        yield ""
+
+
+def _where(part: ReportedComponent) -> Iterator[str]:
+    yield f"- Files: {_paths(part.files) or 'none'}"
+    yield f"- Tests: {_paths(part.tests) or 'none'}"
+
+
+def _citation(citation: PaperCitation) -> str:
+    quote = " ".join(citation.quote.split())
+    if len(quote) > _LONGEST_QUOTE:
+        quote = quote[:_LONGEST_QUOTE] + "…"
+    place = citation.place or "the source"
+    page = f", page {citation.page}" if citation.page is not None else ""
+    found = "" if citation.is_located else " — NOT FOUND in the source"
+    return f"- “{_safe(quote)}” ({_safe(place)}{page}){found}"
+
+
+def _quantities(quantities: Sequence[Quantity]) -> Iterator[str]:
+    if not quantities:
+        return
+    yield from ("", "## Values", "")
+    yield "| Value | | Unit | Kind | In the source | Quote |"
+    yield "|---|---|---|---|---|---|"
+    for each in quantities:
+        quote = ""
+        if each.citation is not None:
+            quote = f"“{_cell(each.citation.quote)}”"
+            if not each.citation.is_located:
+                quote += " NOT FOUND in the source"
+        stated = "open" if each.status is Status.UNSPECIFIED else each.status.value
+        yield (
+            f"| {_cell(each.name)} | {_cell(each.value)} | {_cell(each.unit)} "
+            f"| {each.kind.value} | {stated} | {quote} |"
+        )
+
+
+def _files(report: CodeReport) -> Iterator[str]:
+    yield from ("", "## Files", "", "| File | | Purpose |", "|---|---|---|")
+    for file in report.files:
+        status: str = file.status
+        if file.status == "missing":
+            status = f"MISSING: {_cell(file.reason)}" if file.reason else "MISSING"
+        elif file.repairs:
+            status = f"repaired ({file.repairs}×)"
+        yield f"| `{file.path}` | {status} | {_cell(file.purpose)} |"
+
+
+def _verifications(report: CodeReport) -> Iterator[str]:
+    yield from ("", "## Verification", "")
+    yield f"- Language: {_safe(report.language)}"
+    yield f"- Dependencies: {_safe(', '.join(report.requirements)) or 'none'}"
+    if report.installation:
+        yield f"- Installation: {_safe(report.installation)}"
+    repairs = {repair.attempt: repair for repair in report.repairs}
+    for each in report.verifications:
+        if (repair := repairs.get(each.attempt)) is not None:
+            yield f"- Repair {repair.attempt}: {_safe(repair.diagnosis) or 'no diagnosis'}"
+            yield f"  - changed: {_paths(repair.changed) or 'nothing'}"
+            yield from (f"  - not allowed: {_safe(each_)}" for each_ in repair.refused)
+        commands = ", ".join(f"`{command}`" for command in each.commands) or "no command"
+        yield (
+            f"- Attempt {each.attempt}: {each.verdict} — {each.executed} tests executed, "
+            f"{each.passed} passed, {each.failed} failed, {each.skipped} skipped "
+            f"({commands}; isolation: {each.level})"
+        )
+        if each.reason:
+            yield f"  - {_safe(each.reason)}"
+    if not report.verifications:
+        yield "- Nothing was run."
+    if report.ended:
+        yield f"- It ended there: {_safe(report.ended)}"
+
+
+def _paths(paths: Sequence[str]) -> str:
+    return ", ".join(f"`{path}`" for path in paths)
+
+
+def _safe(text: str) -> str:
+    """Return `text` on one line as what it says, whatever marks it holds."""
+    return escape(" ".join(text.split()))
+
+
+def _cell(text: str) -> str:
+    return _safe(text).replace("|", "\\|")

@@ -1,0 +1,266 @@
+"""Paper2Code runs as a library: compose a request, submit it, read what came of it, export it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from flows.composing import BUILT_IN, new_run_id, principal
+from flows.runs import RunResult, run_duration
+from flows.wiring import Desk
+from state.code_events import CodeStarted
+from state.code_request import CodeOptions, CodeRequest, SourceType
+from state.envelope import Refs
+from state.events import Ancestor, Limits, draft
+from state.projection import Run
+from state.request import as_invalid_request
+from state.run_events import RunQueued
+from state.values.errors import InvalidRequest, RejectedError
+from state.values.redaction import redact
+
+_RESEARCH_ONLY = ("coverage", "claims", "citations", "clarification")
+_FORGES = ("github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeResult(RunResult):
+    """What a Paper2Code run came to, or how far it is (`progress`, 0 to 100).
+
+    `outcome` is complete, incomplete or '' (not sealed yet); `files` maps paths to content hashes;
+    `verifications` say how often tests were run and what that showed.
+    """
+
+    outcome: str = ""
+    workspace: str = ""
+    stage: str = ""
+    progress: int = 0
+    files: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    verifications: list[dict[str, Any]] = field(default_factory=list)
+    commit: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result for programs."""
+        return {name: value for name, value in asdict(self).items() if name not in _RESEARCH_ONLY}
+
+
+def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a request
+    source: str | None,
+    *,
+    now: datetime,
+    requirement: str = "",
+    workspace: Path | None = None,
+    model: str | None = None,
+    review: bool = True,
+    indexing: bool = False,
+    references: tuple[str, ...] = (),
+    run_id: str | None = None,
+    budgets: Mapping[str, int | None] | None = None,
+    asked_by: str | None = None,
+) -> CodeRequest:
+    """Return the request to make code from `source`, or from `requirement` alone.
+
+    Without a `workspace` the code goes into a folder named after the run, in the present folder.
+    Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when there is neither
+    source nor requirement, a local source is no file or folder, or no model is named.
+    """
+    chosen = _model(model)
+    kind, where = _source(source, requirement)
+    id_ = run_id or new_run_id(now)
+    given = {name: value for name, value in (budgets or {}).items() if value is not None}
+    with as_invalid_request():
+        return CodeRequest.model_validate(
+            {
+                "id": id_,
+                "principal": asked_by or principal(),
+                "source_type": kind,
+                "source": where,
+                "requirement": "" if kind == "requirement" else requirement,
+                "workspace": str((workspace or Path(f"code-{id_}")).expanduser().absolute()),
+                "options": CodeOptions(enable_indexing=indexing, plan_review=review),
+                "reference_repositories": references,
+                "model": chosen,
+                "budgets": given,
+            }
+        )
+
+
+def _model(name: str | None) -> str:
+    """Return the model that codes; there is no built-in one."""
+    from flows.settings import load_settings
+
+    settings = load_settings()
+    chosen = settings.model if name is None else name.strip()
+    if chosen in ("", BUILT_IN):
+        raise InvalidRequest(
+            "making code needs a language model: set ASSAY_MODEL, or name one with --model "
+            "(and ASSAY_MODEL_URL for a server of your own)",
+            code="MODEL_MISSING",
+        )
+    from flows.coders import require_coder
+
+    require_coder(settings, chosen)
+    return chosen
+
+
+def _source(source: str | None, requirement: str) -> tuple[SourceType, str]:
+    """Return what kind of source was named, and its absolute path, address or text."""
+    if source is None or not source.strip():
+        if not requirement.strip():
+            raise InvalidRequest(
+                "say what to make code from: a paper's file, its URL, a repository, or "
+                "--requirement TEXT"
+            )
+        return "requirement", requirement
+    if "://" in source:
+        return ("repository" if is_repository_url(source) else "url"), source
+    path = Path(source).expanduser()
+    try:
+        path = path.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidRequest(
+            f"source {source!r}: {reason}; name a file or folder that is there, or a URL"
+        ) from error
+    if path.is_dir():
+        return "repository", str(path)
+    if not path.is_file():
+        raise InvalidRequest(f"source {source!r} is no regular file; name a file or a folder")
+    return "local", str(path)
+
+
+def is_repository_url(url: str) -> bool:
+    """Tell whether `url` names a git repository: by .git, or as owner/name at a known forge."""
+    parts = urlsplit(url)
+    names = [part for part in parts.path.split("/") if part]
+    if names and names[-1].endswith(".git"):
+        return True
+    return (parts.hostname or "") in _FORGES and len(names) == 2
+
+
+def submit_code(desk: Desk, request: CodeRequest, *, flow_run_id: str | None = None) -> Run:
+    """Record `request` as a queued run, once: the same request again is the same run.
+
+    Raises as `flows.runs.submit` does.
+    """
+    desk.policy.authorise(request)
+    if desk.ledger.exists(request.id):
+        existing = desk.ledger.project(request.id)
+        if existing.fingerprint != request.fingerprint:
+            raise InvalidRequest(
+                f"run {request.id!r} was started with another request; use a new --run-id"
+            )
+        if existing.paper2code is not None:
+            return existing
+    return _queue(desk, request, task_id=request.id, attempt=1, flow_run_id=flow_run_id)
+
+
+def requeue_code(desk: Desk, parent: Run, run_id: str) -> Run:
+    """Queue the retry of the Paper2Code run `parent` under `run_id`."""
+    if parent.paper2code is None:
+        raise RejectedError(f"run {parent.run_id!r} makes no code", code="KIND")
+    request = parent.paper2code.request.model_copy(update={"id": run_id})
+    ancestor = Ancestor(run_id=parent.run_id, position=parent.position, hash=parent.head_hash)
+    return _queue(
+        desk, request, task_id=parent.task_id, attempt=parent.attempt + 1, retry_of=ancestor
+    )
+
+
+def _queue(
+    desk: Desk,
+    request: CodeRequest,
+    *,
+    task_id: str,
+    attempt: int,
+    retry_of: Ancestor | None = None,
+    flow_run_id: str | None = None,
+) -> Run:
+    budgets = request.budgets
+    queued = RunQueued(
+        kind="paper2code",
+        task_id=task_id,
+        attempt=attempt,
+        fingerprint=request.fingerprint,
+        requested_by=request.principal,
+        limits=Limits(
+            model_calls=budgets.max_model_calls,
+            tokens=budgets.max_tokens,
+            cost_micro_usd=budgets.max_cost_micro_usd,
+        ),
+        retry_of=retry_of,
+    )
+    drafts = [
+        draft(event, Refs("start/1", f"start/1/{event.type}", flow_run_id))
+        for event in (queued, CodeStarted(request=request))
+    ]
+    return desk.ledger.append(request.id, drafts).state
+
+
+def read_code_result(desk: Desk, run: Run) -> CodeResult:
+    """Return what is known of the run now, from the ledger alone."""
+    code = run.paper2code
+    folder = desk.reports / run.run_id
+    sealed = code.sealed if code else None
+    published = run.status in ("completed", "failed") and sealed is not None
+    return CodeResult(
+        run_id=run.run_id,
+        status=run.status,
+        answer_status=run.answer_status,
+        stop_reason=run.stop_reason,
+        coverage=0.0,
+        report={
+            name: str(folder / name)
+            for name in ("REPORT.md", "report.json", "PLAN.json")
+            if published
+        },
+        usage=asdict(run.spent),
+        duration_s=run_duration(run),
+        code=run.code,
+        reason=redact(run.cancel_reason or run.reason) if run.status != "completed" else "",
+        outcome=sealed.outcome if sealed else "",
+        workspace=code.request.workspace if code else "",
+        stage=run.stage,
+        progress=run.progress,
+        files=code.file_hashes if code else {},
+        missing=list(code.missing) if code else [],
+        verifications=[
+            event.model_dump(mode="json", exclude={"result_hash"})
+            for event in (code.verifications if code else ())
+        ],
+        commit=sealed.commit if sealed else "",
+    )
+
+
+def export_code(desk: Desk, run: Run, to: Path) -> dict[str, Any]:
+    """Write the code of `run` as it stands, its report and its plan into the folder `to`.
+
+    The bytes come from the archive, whatever became of the workspace. Raises `RejectedError`
+    (WORKSPACE) for a folder that is not empty, and `InvalidRequest` when there is no code yet.
+    """
+    from adapters.workspace.folder import write_files
+
+    code = run.paper2code
+    if code is None or not code.files:
+        raise InvalidRequest(f"run {run.run_id!r} has written no code yet")
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise InvalidRequest(f"{to} is not empty; name a new folder with --to")
+    bodies = {path: desk.artifacts.get(address) for path, address in code.file_hashes.items()}
+    if code.sealed:
+        bodies["REPORT.md"] = desk.artifacts.get(code.sealed.report_hash)
+    if code.plan:
+        bodies["PLAN.json"] = desk.artifacts.get(code.plan.body_hash)
+    to.mkdir(parents=True, exist_ok=True)
+    write_files(to, bodies, ours={})
+    return {"run_id": run.run_id, "folder": str(to), "files": sorted(bodies)}
+
+
+def read_plan_fields(desk: Desk, run: Run) -> dict[str, Any]:
+    """Return the run's present plan in the form that `replace` takes; {} when there is none."""
+    plan = run.paper2code.plan if run.paper2code else None
+    if plan is None:
+        return {}
+    fields: dict[str, Any] = json.loads(desk.artifacts.get(plan.body_hash))
+    return fields

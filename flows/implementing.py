@@ -1,0 +1,157 @@
+"""File by file: each from its part of the plan and from what it depends on, and nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import anyio
+
+from adapters.models.coder import KnownFile, WriteFileInput
+from adapters.models.coding.interfaces import interface_of
+from adapters.models.coding.selecting import select
+from flows.code_tools import CodeTools
+from flows.designing import Agreed
+from flows.step import Driver, Turn, in_order
+from state.code_events import CodeFileRecorded
+from state.code_stages import CodeStage
+from state.values.code_plan import CodePlan, FileRole, PlannedFile, Quantity
+from state.values.errors import RejectedError
+from tasks.implement import WrittenFile
+from tasks.implement import implement as implement_task
+
+MOST_TRIES = 3
+_SHARE_SHOWN = 4  # of the context, for the source
+_KNOWN_AT_MOST = 30
+_TURN = Turn(CodeStage.IMPLEMENTING)
+
+
+@dataclass(frozen=True, slots=True)
+class NotWritten:
+    """A planned file that is not there, and why."""
+
+    path: str
+    code: str
+    reason: str
+
+
+async def write_all(driver: Driver, agreed: Agreed, tools: CodeTools) -> tuple[NotWritten, ...]:
+    """Write every planned file, those at once that do not depend on each other.
+
+    Returns what could not be written: the others go on without it, and the result says so.
+    """
+    plan = agreed.plan
+    known: dict[str, KnownFile] = {}
+    missing: list[NotWritten] = []
+    for wave in waves(plan):
+        calls = [partial(_write, driver, agreed, tools, file, dict(known)) for file in wave]
+        results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
+        for file, result in zip(wave, results, strict=True):
+            if isinstance(result, RejectedError):
+                missing.append(NotWritten(file.path, result.code, result.message))
+            elif result.problem:
+                missing.append(NotWritten(file.path, "FILE_INVALID", result.problem))
+            else:
+                known[file.path] = await _record(driver, file, result)
+    return tuple(missing)
+
+
+def waves(plan: CodePlan) -> Iterator[list[PlannedFile]]:
+    """Yield the files of the plan in its order, together those whose dependencies are done."""
+    left = [file for path in plan.implementation_strategy.order if (file := plan.file(path))]
+    planned = {file.path for file in left}
+    done: set[str] = set()
+    while left:
+        ready = [
+            file for file in left if {path for path in file.depends_on if path in planned} <= done
+        ]
+        wave = ready or left[:1]  # a cycle cannot be in a valid plan; it would not hang here
+        yield wave
+        done |= {file.path for file in wave}
+        left = [file for file in left if file.path not in done]
+
+
+async def _write(
+    driver: Driver, agreed: Agreed, tools: CodeTools, file: PlannedFile, known: dict[str, KnownFile]
+) -> WrittenFile:
+    """Return the file; what was wrong with a try is told to the coder in the next."""
+    given = writing_input(agreed, file, known, tools.coder.context_tokens)
+    for _ in range(MOST_TRIES):
+        written = await driver.step(
+            _TURN, implement_task, given, WrittenFile,
+            reserve=tools.coder.price(given), coder=tools.coder, artifacts=driver.desk.artifacts,
+        )  # fmt: skip
+        if not written.problem:
+            break
+        given = replace(given, problem=written.problem)
+    return written
+
+
+def writing_input(
+    agreed: Agreed, file: PlannedFile, known: dict[str, KnownFile], context_tokens: int
+) -> WriteFileInput:
+    """Return what `file` is written from; it changes only with what the file depends on."""
+    plan, material = agreed.plan, agreed.material
+    component = next(
+        (part for part in plan.implementation_components if part.id == file.component), None
+    )
+    quantities = tuple(_quantities(plan, file))
+    words = [file.purpose, *file.interface, *(quantity.name for quantity in quantities)]
+    words += [component.name, component.description, component.criterion] if component else []
+    return WriteFileInput(
+        title=plan.title,
+        language=plan.environment_setup.language,
+        file=file,
+        component=component,
+        quantities=quantities,
+        ambiguities=plan.ambiguities if file.role is not FileRole.CONFIGURATION else (),
+        requirements=plan.environment_setup.requirements,
+        segments=select(material.segments, words, room_tokens=context_tokens // _SHARE_SHOWN),
+        known=tuple(_known_to(file, known)),
+    )
+
+
+def _quantities(plan: CodePlan, file: PlannedFile) -> Iterator[Quantity]:
+    """Yield what the file's component needs, or for a file without one, everything."""
+    for quantity in plan.quantities:
+        if not file.component or quantity.component in ("", file.component):
+            yield quantity
+
+
+def _known_to(file: PlannedFile, known: dict[str, KnownFile]) -> list[KnownFile]:
+    """Return the files that `file` uses; a document and what stands alone may know all."""
+    if file.depends_on:
+        return [known[path] for path in file.depends_on if path in known]
+    if file.role is FileRole.SOURCE:
+        return []
+    return list(known.values())[:_KNOWN_AT_MOST]
+
+
+async def _record(driver: Driver, file: PlannedFile, written: WrittenFile) -> KnownFile:
+    """Record the file, as the run that this is a retry of had repaired it; return it for others."""
+    written = _as_repaired(driver, written)
+    event = CodeFileRecorded(
+        path=file.path,
+        role=file.role.value,
+        attempt=0,
+        content_hash=written.content_hash,
+        size=written.size,
+        summary=written.summary[:2000],
+    )
+    await driver.record(_TURN, event)
+    text = await anyio.to_thread.run_sync(driver.desk.artifacts.read_text, written.content_hash)
+    return KnownFile(file.path, interface_of(file.path, text), written.summary)
+
+
+def _as_repaired(driver: Driver, written: WrittenFile) -> WrittenFile:
+    """Return the file as the last attempt left it, if it began with these very bytes there.
+
+    So a retry goes on with the repairs that were made, and does not make them again.
+    """
+    for ancestor in driver.ancestors[:1]:
+        first = ancestor.calls.get(f"{_TURN.id}/{CodeFileRecorded.type}/{written.path}/0")
+        last = ancestor.paper2code.files.get(written.path) if ancestor.paper2code else None
+        if isinstance(first, CodeFileRecorded) and last is not None:
+            began = {first.content_hash, last.content_hash}
+            if written.content_hash in began:
+                return replace(written, content_hash=last.content_hash, size=last.size)
+    return written
