@@ -1,6 +1,7 @@
 """What a project's configuration files say: one that cannot be read says nothing."""
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from configparser import Error as IniError
@@ -8,6 +9,7 @@ from configparser import RawConfigParser
 from typing import Any
 
 MAX_CONFIGURATION = 1024 * 1024
+_KEPT = re.compile(r"--(?:import-mode|asyncio-mode)=\w+")
 
 
 def read_toml(data: bytes | None) -> Mapping[str, Any] | None:
@@ -61,6 +63,15 @@ def python_files(settings: Mapping[str, Any] | None) -> tuple[str, ...]:
     if not isinstance(words, list):
         return ()
     return tuple(word for word in words if isinstance(word, str) and word.endswith(".py"))
+
+
+def kept_options(settings: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return those options that pytest's settings always add and that choose no tests."""
+    value = (settings or {}).get("addopts")
+    words = value.split() if isinstance(value, str) else value
+    if not isinstance(words, list):
+        return ()
+    return tuple(word for word in words if isinstance(word, str) and _KEPT.fullmatch(word))
 
 
 def _table(value: object) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from adapters.verification.configuration import (
     MAX_CONFIGURATION,
+    kept_options,
     pytest_settings,
     python_files,
     read_json,
@@ -44,7 +45,8 @@ class TestCommand:
 
     `expected` are, for pytest, the files below `cwd` that hold tests, and for each the names of
     its test functions (`Class.name` for methods), as they can be read without running anything.
-    `left_out` are folders below `cwd` that are not looked into. `script` is what npm would run.
+    `left_out` are folders below `cwd` that are not looked into, `options` what is kept of those
+    that pytest's settings add. `script` is what npm would run.
     """
 
     __test__ = False
@@ -54,6 +56,7 @@ class TestCommand:
     argv: tuple[str, ...]
     expected: tuple[tuple[str, tuple[str, ...]], ...] = ()
     left_out: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
     script: str = ""
 
 
@@ -94,24 +97,25 @@ def is_real_script(script: str) -> bool:
 def _python_projects(
     workspace: Path, tree: Tree, folders: tuple[str, ...]
 ) -> dict[str, TestCommand]:
-    """Return the pytest commands by folder; each test file belongs to exactly one of them."""
-    patterns = _python_files(workspace, tree, ".")
+    """Return the pytest commands by folder; each test file belongs to at most one of them."""
+    patterns = _settings(workspace, tree, ".").patterns
     tests = [entry for entry in tree.entries if _is_python_test(entry, patterns)]
     inner = [each for each in folders[1:] if _is_inner_project(tree, each, tests)]
     found: dict[str, TestCommand] = {}
     for folder in (".", *inner):
-        others = tuple(each for each in inner if each != folder) if folder == "." else ()
-        own = [each for each in tree.under(folder) if each.path.split("/")[0] not in others]
-        globs = _python_files(workspace, tree, folder)
+        others = tuple(inner) if folder == "." else ()
+        settings = _settings(workspace, tree, folder)
         expected = tuple(
-            (each.path, tests_in(read_own(workspace, each.path) or b""))
-            for each in own
-            if _is_python_test(each, globs)
+            (entry.path, tests_in(read_own(workspace, entry.path) or b""))
+            for entry in tree.under(folder)
+            if entry.path.split("/")[0] not in others and _is_python_test(entry, settings.patterns)
         )
         if expected:
-            left_out = (*others, *(each for each in tree.foreign if _is_below(each, folder)))
+            foreign = (each for each in tree.foreign if _is_below(each, folder))
             argv = ("python", "-m", "pytest", "-q")
-            found[folder] = TestCommand(Runner.PYTEST, folder, argv, expected, left_out)
+            found[folder] = TestCommand(
+                Runner.PYTEST, folder, argv, expected, (*others, *foreign), settings.options
+            )
     return found
 
 
@@ -136,13 +140,22 @@ def _is_python_test(entry: Entry, patterns: tuple[str, ...]) -> bool:
     return not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in patterns)
 
 
-def _python_files(workspace: Path, tree: Tree, folder: str) -> tuple[str, ...]:
-    """Return what test files are called here: as usual, and as pytest's settings say."""
-    said = list(_USUAL)
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """What test files are called in a folder, and options of pytest's that hold there."""
+
+    patterns: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def _settings(workspace: Path, tree: Tree, folder: str) -> _Settings:
+    patterns, options = list(_USUAL), list[str]()
     for name in sorted(tree.names_in(folder) & _PYTHON_PROJECT):
         data = read_own(workspace, f"{folder}/{name}", limit=MAX_CONFIGURATION)
-        said += python_files(pytest_settings(name, data))
-    return tuple(dict.fromkeys(said))
+        said = pytest_settings(name, data)
+        patterns += python_files(said)
+        options += kept_options(said)
+    return _Settings(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(options)))
 
 
 def _npm_script(workspace: Path, tree: Tree, folder: str) -> str | None:

@@ -1,0 +1,1 @@
+"""What runs inside of the sandbox, beside the tests, and counts them: scripts, never imported."""

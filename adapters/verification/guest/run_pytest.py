@@ -1,0 +1,270 @@
+"""Run pytest on the current folder and write down which tests really ran, and how they ended.
+
+    python -I run_pytest.py '{"record": PATH, "nonce": TEXT, "root": PATH, "options": […]}'
+
+What pytest reports, and its exit code, are what plugins and conftest files let it say. So each test
+is also watched from below: was its own code entered, and what did it raise? Nothing of the
+workspace is imported before this script has all it needs, and options of the workspace that choose
+tests or plugins have no effect. The last line of the record is written after the session: whoever
+ends the process earlier leaves none.
+"""
+
+import functools
+import inspect
+import json
+import os
+import shutil
+import sys
+import threading
+import unittest
+from collections import Counter
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from types import CodeType, FrameType
+from typing import Any, TextIO
+
+import pytest
+
+NAMES = 20_000
+OFTEN = 10_000
+SHOWN = 50
+OPTIONS = (
+    "-q",
+    "--override-ini=addopts=",
+    "--assert=rewrite",
+    "-pno:cacheprovider",
+    "-Werror::pytest.PytestReturnNotNoneWarning",
+)
+UNSAID = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+# Taken before anything of the workspace can put something else in their place.
+HONEST = (pytest.skip.Exception, pytest.xfail.Exception, unittest.SkipTest)
+set_profile, get_profile = sys.setprofile, sys.getprofile
+
+
+@dataclass
+class Truth:
+    """What was seen of one test, and what was reported of each of its phases."""
+
+    code: CodeType | None
+    may_fail: bool
+    entered: bool = False
+    raised: dict[str, str] = field(default_factory=dict)
+    reported: dict[str, str] = field(default_factory=dict)
+
+    def verdict(self) -> str:
+        """Return passed, failed, error, skipped or unrun: never better than what was seen."""
+        if self.reported.get("call") == "failed":
+            return "failed"
+        if "failed" in self.reported.values():
+            return "error"
+        skipped = "skipped" in self.reported.values()
+        if "fault" in self.raised.values() and not (skipped and self.may_fail):
+            return "failed" if self.raised.get("call") == "fault" else "error"
+        if skipped:
+            return "skipped"
+        done = self.reported.get("call") == "passed" and "teardown" in self.reported
+        return "passed" if done and self.entered else "unrun"
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Tell whether a fault was reported as something else."""
+        return self.verdict() in ("failed", "error") and "failed" not in self.reported.values()
+
+
+class Watch:
+    """A pytest plugin that watches every test from the moment it is collected."""
+
+    def __init__(self, record: TextIO, nonce: str, root: Path) -> None:
+        self.record, self.nonce, self.root = record, nonce, root
+        self.truths: dict[str, Truth] = {}
+        self.names: dict[str, tuple[str, str]] = {}
+        self.broken: list[str] = []
+        self.skipped_files: list[str] = []
+        self.collected = False
+        self.so_far: Counter[str] = Counter()
+        self.ended = 0
+        self.written = monotonic()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self) -> None:
+        """Put the workspace on the path, as `python -m pytest` does; pytest is imported by now."""
+        folder = Path.cwd()
+        source = folder / "src"
+        if source.is_dir() and not (source / "__init__.py").exists():
+            sys.path.insert(0, str(source))
+            os.environ["PYTHONPATH"] = str(source)  # child processes are to find it installed, too
+        sys.path.insert(0, str(folder))
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Watch `item`, whether or not it is left in the selection later."""
+        truth = Truth(code_of(item), item.get_closest_marker("xfail") is not None)
+        self.truths[item.nodeid] = truth
+        self.names[item.nodeid] = (self.relative(item.path), name_of(item))
+        for phase, name in (("setup", "setup"), ("call", "runtest")):
+            setattr(item, name, watched(truth, phase, item, getattr(item, name)))
+
+    def pytest_collection_finish(self) -> None:
+        """Note that collection came to its end."""
+        self.collected = True
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Note what could not be collected, and files that say they are to be skipped."""
+        report = yield
+        if report.outcome == "failed":
+            self.broken.append(collector.nodeid)
+        elif report.outcome == "skipped":
+            self.skipped_files.append(self.relative(collector.path))
+        return report
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Note what a fixture raised when it was put away."""
+        try:
+            yield
+        except Exception as error:
+            self.truths[item.nodeid].raised["teardown"] = kind_of(error)
+            raise
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what is reported of a phase; a subtest that failed is not forgotten."""
+        truth = self.truths.get(report.nodeid)
+        if truth is not None and truth.reported.get(report.when) != "failed":
+            truth.reported[report.when] = report.outcome
+        if truth is not None and report.when == "teardown":
+            self.so_far[truth.verdict()] += 1
+            self.ended += 1
+            if self.ended < OFTEN or monotonic() - self.written > 1.0:
+                self.written = monotonic()
+                self.write(sums=self.sums(self.so_far))
+
+    def relative(self, path: Path) -> str:
+        """Return a path as it is called from the workspace."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else ""
+
+    def sums(self, ended: Counter[str]) -> dict[str, int]:
+        """Return how many tests ended in each way, with what could not be collected."""
+        sums = {each: ended[each] for each in ("passed", "failed", "skipped", "unrun")}
+        return {**sums, "errors": ended["error"] + len(self.broken)}
+
+    def finish(self, code: int) -> None:
+        """Write the last line."""
+        ended = {nodeid: truth.verdict() for nodeid, truth in self.truths.items()}
+        faults = [each for each, verdict in ended.items() if verdict in ("failed", "error")]
+        unrun = [nodeid for nodeid, verdict in ended.items() if verdict == "unrun"]
+        self.write(
+            end=True,
+            exit=code,
+            collected=self.collected,
+            sums=self.sums(Counter(ended.values())),
+            seen=sorted(set(self.names.values()))[:NAMES],
+            skipped_files=sorted(set(self.skipped_files))[:NAMES],
+            faults=[*self.broken, *faults][:SHOWN],
+            unrun=unrun[:SHOWN],
+            rewritten=[each for each in faults if self.truths[each].is_rewritten][:SHOWN],
+        )
+
+    def write(self, **said: object) -> None:
+        """Write a line of the record, and see to it that it is in the file."""
+        self.record.write(json.dumps({"nonce": self.nonce, **said}) + "\n")
+        self.record.flush()
+
+
+def watched(
+    truth: Truth, phase: str, item: pytest.Item, run: Callable[[], None]
+) -> Callable[[], None]:
+    """Return `run`, which notes what it raises, and whether the test's own code was entered."""
+
+    def running() -> None:
+        truth.raised.pop(phase, None)
+        truth.reported.pop(phase, None)
+        before = get_profile()
+        if phase == "call" and not truth.entered:
+            truth.entered = truth.code is None
+            look_out(truth, before)
+        try:
+            run()
+        except BaseException as error:
+            truth.raised[phase] = kind_of(error)
+            raise
+        finally:
+            set_profile(before)
+            threading.setprofile(before)
+        # Of unittest's cases what was raised is kept until it is reported.
+        for found in getattr(item, "_excinfo", None) or ():
+            if kind_of(found.value) == "fault":
+                truth.raised[phase] = "fault"
+
+    return running
+
+
+def look_out(truth: Truth, before: Any) -> None:
+    """Note when the test's code is entered, in this thread or one that it starts."""
+
+    def seen(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code is truth.code:
+            truth.entered = True
+            set_profile(before)
+
+    threading.setprofile(seen)
+    set_profile(seen)
+
+
+def kind_of(error: BaseException) -> str:
+    """Tell a fault from a test's saying that it does not run, or was expected to fail."""
+    return "excuse" if isinstance(error, HONEST) else "fault"
+
+
+def code_of(item: pytest.Item) -> CodeType | None:
+    """Return the code of a test function below its decorators, None for another kind of test."""
+    holder = getattr(item, "cls", None) or getattr(item, "module", None)
+    function = getattr(holder, getattr(item, "originalname", None) or item.name, None)
+    try:
+        function = inspect.unwrap(function) if callable(function) else None
+    except ValueError:
+        return None
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def name_of(item: pytest.Item) -> str:
+    """Return what a test is called in its file: `test_x`, `TestThing.test_y`."""
+    name = getattr(item, "originalname", None) or item.name
+    holder = getattr(item, "cls", None)
+    return name if holder is None else f"{holder.__name__}.{name}"
+
+
+def forget_compiled(root: Path) -> None:
+    """Remove byte code that lies about, since it need not be what the sources say."""
+    for folder, inner, _ in os.walk(root):
+        if "__pycache__" in inner:
+            inner.remove("__pycache__")
+            shutil.rmtree(Path(folder, "__pycache__"), ignore_errors=True)
+
+
+def main() -> int:
+    """Run the session that is asked for; return pytest's exit code."""
+    asked = json.loads(sys.argv[1])
+    del sys.argv[1:]
+    for name in UNSAID:
+        os.environ.pop(name, None)
+    root = Path(asked["root"]).resolve()
+    forget_compiled(root)
+    path = Path(asked["record"]).resolve()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as record:
+        watch = Watch(record, asked["nonce"], root)
+        code = int(pytest.main([*OPTIONS, *asked["options"]], plugins=[watch]))
+        watch.finish(code)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
