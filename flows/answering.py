@@ -7,6 +7,7 @@ import anyio
 from flows.kinds import ReviewedPlan, kind_of
 from flows.person import user_name
 from flows.wiring import Desk
+from state.envelope import Refs
 from state.errors import Refused
 from state.events import draft
 from state.projection import Run
@@ -54,15 +55,18 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
     interaction_id: str | None = None,
     by: str | None = None,
     channel: str = "cli",
+    call_id: str | None = None,
 ) -> Run:
     """Record a person's answer to the live request of `run_id`; return the run after it.
 
-    `interaction_id` None means the latest request. Raises `InvalidRequest` for an action there is
+    `interaction_id` None means the latest request; under the same `call_id` the same answer, or its
+    refusal, is recorded once. Raises `InvalidRequest` for an action there is
     not or a part of it that is missing (the request stays open), `InteractionInvalid` with a reason
     when the answer cannot count; that refusal is recorded too.
     """
     run = desk.ledger.project(run_id)
     _check_action(run, action, feedback, plan)
+    refs = Refs(call_id=call_id)
     who = by or user_name()
     interaction = interaction_id
     if interaction is None and run.reviews:
@@ -91,9 +95,9 @@ def answer_review(  # noqa: PLR0913 - one keyword for each part of an answer
             channel=channel,
         )
     try:
-        return desk.ledger.append(run_id, [draft(event)]).state
+        return desk.ledger.append(run_id, [draft(event, refs)]).state
     except Refused as refused:
-        _record_refusal(desk, run_id, event, refused)
+        _record_refusal(desk, run_id, event, refused, call_id)
         raise
 
 
@@ -108,7 +112,9 @@ def _check_action(run: Run, action: str, feedback: str, plan: ReviewedPlan | Non
         kind_of(run).read_plan(json.dumps(plan.as_json()))  # as it will be read when it counts
 
 
-def _record_refusal(desk: Desk, run_id: str, event: ReviewAnswered, refused: Refused) -> None:
+def _record_refusal(
+    desk: Desk, run_id: str, event: ReviewAnswered, refused: Refused, call_id: str | None
+) -> None:
     reason = _REASONS.get(refused.code)
     if reason is None:
         raise InvalidRequest(refused.message) from refused
@@ -119,7 +125,8 @@ def _record_refusal(desk: Desk, run_id: str, event: ReviewAnswered, refused: Ref
         by=event.by,
         channel=event.channel,
     )
-    desk.ledger.append(run_id, [draft(refusal)])
+    refs = Refs(call_id=f"{call_id}/refused" if call_id else None)
+    desk.ledger.append(run_id, [draft(refusal, refs)])
     raise InteractionInvalid(refused.message, reason=reason) from refused
 
 

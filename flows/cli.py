@@ -17,6 +17,7 @@ from flows.commands import (
     reading,
     reviewing,
     running,
+    serving,
     verifying,
 )
 from flows.terminal import prepare_streams
@@ -66,7 +67,7 @@ policy = typer.Typer(help="Say who may research here.", no_args_is_help=True)
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(running.research, looking.runs, looking.show, looking.watch, reviewing.review),
-    *(running.resume, running.retry, running.cancel, verifying.verify),
+    *(running.resume, running.retry, running.cancel, serving.serve, verifying.verify),
     *(comparing.diff, analysing.stats, ledgering.sql),
     *(reading.read, reading.fetch, reading.search),
     *(keeping.forget, keeping.gc, keeping.backup, verifying.doctor, keeping.down),

@@ -63,16 +63,19 @@ class EngineSession:
 
 
 @contextmanager
-def engine_for(settings: Settings) -> Iterator[EngineSession]:
+def engine_for(settings: Settings, *, port: int | None = None) -> Iterator[EngineSession]:
     """Start or find the Prefect server, keep it for the block, and send all records at its end.
 
-    PREFECT_API_URL wins when the user has set it. Raises `TransientError` when a server of our own
-    cannot be started or the user's does not answer, and `InvalidRequest` when theirs is none.
+    PREFECT_API_URL wins when the user has set it; `port` is where a server of our own is to be.
+    Raises `TransientError` when a server of our own cannot be started or the user's does not
+    answer, and `InvalidRequest` when theirs is none or ours lives at another port.
     """
     with ExitStack() as stack:
         pending: PendingServer | None = None
         if require_users_server() is None:
-            pending = start_server(settings.home, idle_minutes=settings.server_idle_minutes)
+            pending = start_server(
+                settings.home, idle_minutes=settings.server_idle_minutes, port=port
+            )
             stack.callback(pending.release)
         stack.callback(engine.flush)
         yield EngineSession(settings, pending, stack)

@@ -6,11 +6,13 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import anyio
+from prefect.exceptions import TerminationSignal
 
 from flows.answering import WaitingForPerson
 from flows.step import CancelRequested, Driver, StopAsked, Turn, driving, is_the_machines
@@ -29,7 +31,13 @@ from state.run_events import (
 from state.values.errors import AssayError, InvalidRequest, ObstructedError, RejectedError
 
 INTERRUPTED = "WORKFLOW_INTERRUPTED"
+GONE = "the process that executed the run is gone"
+FROM_OUTSIDE = "interrupted from outside"
+AS_ASKED = ", as asked"
 FAILED = "WORKFLOW_EXECUTION_ERROR"
+
+# What is recorded as the reason when a signal ends an execution.
+interrupted_because: ContextVar[str] = ContextVar("interrupted_because", default=FROM_OUTSIDE)
 
 
 @dataclass(slots=True)
@@ -95,8 +103,7 @@ async def _take(run: Run, desk: Desk) -> Run:
     holder = Holder(pid=os.getpid(), host=socket.gethostname())
     events: list[Event] = []
     if run.status == "running":
-        reason = "the process that executed the run is gone"
-        events.append(RunInterrupted(code=INTERRUPTED, reason=reason))
+        events.append(RunInterrupted(code=INTERRUPTED, reason=GONE))
     events.append(RunLeased(epoch=epoch, holder=holder))
     if run.status == "queued":
         events.append(RunStarted())
@@ -161,15 +168,25 @@ def is_resumable(error: BaseException) -> bool:
     Ctrl-C, the disk, the engine, the policy, another driver, or a damaged body of the archive,
     which can be restored.
     """
-    from_outside = (KeyboardInterrupt, asyncio.CancelledError, Fenced, IntegrityError, NotFound)
-    if isinstance(error, from_outside):
+    if _is_a_signal(error) or isinstance(error, (Fenced, IntegrityError, NotFound)):
         return True
     return is_the_machines(error)
+
+
+def is_left_by_person(run: Run) -> bool:
+    """Tell whether a person stopped the run on purpose: by Ctrl-C, or where they had asked for."""
+    if run.status != "interrupted":
+        return False
+    return run.reason == FROM_OUTSIDE or run.reason.endswith(AS_ASKED)
+
+
+def _is_a_signal(error: BaseException) -> bool:
+    return isinstance(error, (KeyboardInterrupt, asyncio.CancelledError, TerminationSignal))
 
 
 def _why(error: BaseException) -> str:
     if isinstance(error, AssayError):
         return error.message[:4000]
-    if isinstance(error, (KeyboardInterrupt, asyncio.CancelledError)):
-        return "interrupted from outside"
+    if _is_a_signal(error):
+        return interrupted_because.get()
     return f"{type(error).__name__}: {error}"[:4000]

@@ -80,11 +80,12 @@ def request_of(
     return compose_request(question, sources=sources, now=desk.now(), **options)
 
 
-def submit(desk: Desk, request: ResearchRequest) -> Run:
+def submit(desk: Desk, request: ResearchRequest, *, flow_run_id: str | None = None) -> Run:
     """Record `request` as a queued run, once: the same request again is the same run.
 
-    Raises `InvalidRequest` when the run id is taken by another request, and `ObstructedError`
-    (PERMISSION_DENIED) when the policy does not allow it.
+    `flow_run_id` is recorded as the flow run that asked. Raises `InvalidRequest` when the run id is
+    taken by another request, and `ObstructedError` (PERMISSION_DENIED) when the policy does not
+    allow it.
     """
     desk.policy.authorise(request)
     if desk.ledger.exists(request.id):
@@ -96,11 +97,19 @@ def submit(desk: Desk, request: ResearchRequest) -> Run:
         if existing.research is not None:
             return existing
         # A crash came between the two events of a submission that nobody was told of.
-    return _queue(desk, request, task_id=request.id, attempt=1, retry_of=None)
+    return _queue(
+        desk, request, task_id=request.id, attempt=1, retry_of=None, flow_run_id=flow_run_id
+    )
 
 
 def _queue(
-    desk: Desk, request: ResearchRequest, *, task_id: str, attempt: int, retry_of: Ancestor | None
+    desk: Desk,
+    request: ResearchRequest,
+    *,
+    task_id: str,
+    attempt: int,
+    retry_of: Ancestor | None,
+    flow_run_id: str | None = None,
 ) -> Run:
     budgets = request.budgets
     queued = RunQueued(
@@ -121,8 +130,10 @@ def _queue(
     started = ResearchStarted(
         objective=request.question, scope=request.scope, profile=request.profile, request=request
     )
-    refs = Refs(turn_id="start/1", call_id="start/1/run_queued")
-    drafts = [draft(queued, refs), draft(started, Refs("start/1", "start/1/research_started"))]
+    drafts = [
+        draft(event, Refs("start/1", f"start/1/{event.type}", flow_run_id))
+        for event in (queued, started)
+    ]
     return desk.ledger.append(request.id, drafts).state
 
 

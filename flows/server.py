@@ -29,7 +29,7 @@ from flows.server_record import (
     read_record,
 )
 from state.locks import FileLock, holding
-from state.values.errors import RejectedError, TransientError
+from state.values.errors import InvalidRequest, RejectedError, TransientError
 
 _POLL_S = 0.05
 _GLANCE_S = 0.2
@@ -69,9 +69,10 @@ class ServerStatus:
 class PendingServer:
     """A server that may still be starting, in use until `release` or the end of the process."""
 
-    def __init__(self, place: Place, *, idle_limit_s: float) -> None:
+    def __init__(self, place: Place, *, idle_limit_s: float, port: int | None = None) -> None:
         self._place = place
         self._idle_limit_s = idle_limit_s
+        self._port = port
         self._use = FileLock(place.use_lock)
         self._in_use = False
         self._spawns = 0
@@ -140,7 +141,7 @@ class PendingServer:
         log = os.open(self._place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             ended = subprocess.run(
-                _command(self._place.folder, self._idle_limit_s),
+                _command(self._place.folder, self._idle_limit_s, self._port),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -168,14 +169,23 @@ class PendingServer:
         return f"the end of its log {self._place.log}:\n{tail}"
 
 
-def start_server(home: Path, *, idle_minutes: float = 30.0) -> PendingServer:
+def start_server(
+    home: Path, *, idle_minutes: float = 30.0, port: int | None = None
+) -> PendingServer:
     """Start the server of `home` unless it lives, and return without waiting until it answers.
 
+    Raises `InvalidRequest` when it lives at another port than `port`, or `port` is taken.
     When the variable CI is set the server ends with its last user instead of `idle_minutes` later.
     """
     idle_limit_s = 0.0 if os.environ.get("CI") else idle_minutes * 60
-    pending = PendingServer(Place.of(home), idle_limit_s=idle_limit_s)
-    pending.look()
+    pending = PendingServer(Place.of(home), idle_limit_s=idle_limit_s, port=port)
+    record = pending.look()
+    if port and record and record.port != port:
+        pending.release()
+        raise InvalidRequest(
+            f"the Prefect server of {home} is at port {record.port}; stop it first with 'assay "
+            f"down', or leave out --port"
+        )
     return pending
 
 
@@ -274,9 +284,10 @@ def _end(place: Place, record: Record, *, grace_s: float) -> bool:
     raise TransientError(f"the Prefect server, process {record.pid}, does not end; try again")
 
 
-def _command(folder: Path, idle_limit_s: float) -> list[str]:
+def _command(folder: Path, idle_limit_s: float, port: int | None) -> list[str]:
     # -P: neither the current folder nor this one may shadow a module of the server.
-    return [sys.executable, "-P", "-m", "flows.server_process", str(folder), str(idle_limit_s)]
+    program = [sys.executable, "-P", "-m", "flows.server_process"]
+    return [*program, str(folder), str(idle_limit_s), str(port or 0)]
 
 
 def _environment(inherited: Mapping[str, str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The process of Assay's own Prefect server: serves until nobody has used it for a while.
 
-Started by `flows.server` as `python -m flows.server_process FOLDER IDLE_SECONDS`. Prefect is
+Started by `flows.server` as `python -m flows.server_process FOLDER IDLE_SECONDS PORT`. Prefect is
 imported only after the port is bound and the record is written, so whoever waits knows at once
 where the server will be.
 """
@@ -145,15 +145,16 @@ def bind(port: int | None) -> socket.socket:
     raise OSError("no port of 127.0.0.1 can be bound")
 
 
-def claim(place: Place) -> tuple[socket.socket, Record]:
+def claim(place: Place, port: int = 0) -> tuple[socket.socket, Record]:
     """Bind the port and write the record. Only the holder of the server lock may call this.
 
     A record that is still there belongs to a server that crashed. When its port is free the new
-    server takes its port and secret, so runs and browsers that knew it go on.
+    server takes its port and secret, so runs and browsers that knew it go on. Else it takes
+    `port`, if that is free.
     """
     before = read_record(place)
     place.record.unlink(missing_ok=True)
-    listener = bind(before.port if before else None)
+    listener = bind(before.port if before else port or None)
     port = int(listener.getsockname()[1])
     record = Record(
         pid=os.getpid(),
@@ -224,7 +225,7 @@ def serve(listener: socket.socket, place: Place, idle_limit_s: float) -> None:
     server.run(sockets=[listener])
 
 
-def main(folder: str, idle_limit_s: str) -> None:
+def main(folder: str, idle_limit_s: str, port: str) -> None:
     """Leave the starter, become the one server of `folder` and serve.
 
     The starter gets `STARTED` once the record is written, `TAKEN` when another server lives.
@@ -241,7 +242,7 @@ def main(folder: str, idle_limit_s: str) -> None:
     if not FileLock(place.server_lock).acquire(timeout=0):
         os.write(teller, b"t")
         return
-    listener, record = claim(place)
+    listener, record = claim(place, int(port))
     os.environ.update(settings(record, place.folder))
     os.write(teller, b"s")
     os.close(teller)

@@ -1,7 +1,7 @@
 """Assay's settings: environment variables with the prefix ASSAY_."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -28,6 +28,9 @@ class Settings(BaseSettings):
     `model_output_usd` are what a million tokens read and written cost, for models whose price is
     not known, such as those behind a gateway.
 
+    `assay serve` executes `runs_at_once`, and `recovery` says what becomes of interrupted runs
+    there: they go on (auto), are only marked (mark), or are left alone (off).
+
     For several machines, `ledger_url` is the PostgreSQL database that keeps the ledger, in its
     schema `ledger_schema`, and `artifacts_url` the place s3://BUCKET/PREFIX of the archive, at
     `artifacts_endpoint` where that is not Amazon's. A machine that is not heard of for
@@ -42,6 +45,8 @@ class Settings(BaseSettings):
     conversions_at_once: int = Field(default=2, ge=1, le=16)
     server_start_timeout_s: float = Field(default=120.0, gt=0)
     server_idle_minutes: float = Field(default=30.0, gt=0)
+    runs_at_once: int = Field(default=2, ge=1, le=64)
+    recovery: Literal["auto", "mark", "off"] = "auto"
     services: Annotated[tuple[str, ...], NoDecode] = ()
     searxng_url: str = ""
     mediawiki_url: str = ""
