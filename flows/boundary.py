@@ -57,7 +57,7 @@ def exit_code(status: str, answer_status: str) -> int:
     """Return the exit code for a run that stands at `status` with this answer."""
     if status != "completed":
         return _STATUS.get(status, FAILED)
-    answered = answer_status in ("answered", "conflicting-evidence", "completed")
+    answered = answer_status in ("answered", "conflicting-evidence", "verified")
     return DONE if answered else UNANSWERED
 
 

@@ -234,29 +234,6 @@ def read_code_result(desk: Desk, run: Run) -> CodeResult:
     )
 
 
-def export_code(desk: Desk, run: Run, to: Path) -> dict[str, Any]:
-    """Write the code of `run` as it stands, its report and its plan into the folder `to`.
-
-    The bytes come from the archive, whatever became of the workspace. Raises `RejectedError`
-    (WORKSPACE) for a folder that is not empty, and `InvalidRequest` when there is no code yet.
-    """
-    from adapters.workspace.folder import write_files
-
-    code = run.paper2code
-    if code is None or not code.files:
-        raise InvalidRequest(f"run {run.run_id!r} has written no code yet")
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise InvalidRequest(f"{to} is not empty; name a new folder with --to")
-    bodies = {path: desk.artifacts.get(address) for path, address in code.file_hashes.items()}
-    if code.sealed:
-        bodies["REPORT.md"] = desk.artifacts.get(code.sealed.report_hash)
-    if code.plan:
-        bodies["PLAN.json"] = desk.artifacts.get(code.plan.body_hash)
-    to.mkdir(parents=True, exist_ok=True)
-    write_files(to, bodies, ours={})
-    return {"run_id": run.run_id, "folder": str(to), "files": sorted(bodies)}
-
-
 def read_plan_fields(desk: Desk, run: Run) -> dict[str, Any]:
     """Return the run's present plan in the form that `replace` takes; {} when there is none."""
     plan = run.paper2code.plan if run.paper2code else None

@@ -15,7 +15,7 @@ from flows.step import Driver, Turn
 from flows.verifying import Verified
 from state.code_events import CodeFileRecorded, CodeSealed, FileHash
 from state.code_stages import CodeStage
-from state.code_state import VERIFIED
+from state.code_state import VERIFIED, Paper2Code
 from state.projection import Run
 from state.run_events import RunCompleted
 from state.values.code_plan import CodePlan, Component, FileRole
@@ -76,14 +76,23 @@ async def deliver_code(driver: Driver, result: Result, tools: CodeTools) -> None
             reason_code="" if report.outcome == "complete" else INCOMPLETE,
         )
         await driver.record(turn, sealed)
-        given = PublishInput(
-            str(report_folder(driver.desk.reports, driver.run.run_id)), tuple(files.items())
-        )
+        folder = report_folder(driver.desk.reports, driver.run.run_id)
+        given = PublishInput(str(folder), published_files(driver.paper2code))
         await driver.step(turn, publish_task, given, Published, artifacts=driver.desk.artifacts)
     if report.outcome == "incomplete":
         raise RejectedError("; ".join(report.reasons), code=INCOMPLETE)
     await driver.record(turn, RunCompleted(answer_status=VERIFIED, stop_reason="tests-passed"))
     await anyio.to_thread.run_sync(write_manifest, driver.desk.reports, driver.run)
+
+
+def published_files(code: Paper2Code) -> tuple[tuple[str, str], ...]:
+    """Return the files of a sealed run's report, by name and content hash."""
+    files = []
+    if code.sealed:
+        files += [(REPORT, code.sealed.report_hash), ("report.json", code.sealed.report_json_hash)]
+    if code.plan:
+        files.append((PLAN, code.plan.body_hash))
+    return tuple(files)
 
 
 async def _archived(driver: Driver, body: bytes) -> str:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from flows.code_showing import code_standing, tell_code
 from flows.terminal import clean, console, is_terminal, talk
 from state.envelope import Draft
 from state.projection import Run
@@ -171,6 +172,8 @@ def _counts(run: Run) -> _Counts:
 
 def standing(run: Run) -> str:
     """Return where the run stands as one line: what was found and what was spent."""
+    if run.paper2code is not None:
+        return code_standing(run, run.paper2code)
     found = _counts(run)
     parts = [f"{found.covered}/{found.subquestions} covered"] if found.subquestions else []
     parts += [counted(found.sources, "source"), counted(found.quotes, "quote")]
@@ -197,6 +200,8 @@ _STAGES = {
 
 def tell(run: Run, draft: Draft) -> str:
     """Return what `draft` means for a person who waits, or '' when nothing."""
+    if run.kind == "paper2code" and (told := tell_code(draft)):
+        return told
     body = draft.body
     found = _counts(run)
     match draft.type:

@@ -5,6 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from flows.code_showing import code_facts
+from flows.kinds import kind_of
 from flows.runs import RunResult, read_result
 from flows.wiring import Desk
 from state.projection import Run
@@ -23,7 +25,8 @@ def run_line(run: Run) -> Facts:
         "answer_status": run.answer_status,
         "coverage": round(research.coverage, 4) if research else 0.0,
         "stop_reason": run.stop_reason,
-        "question": research.started.objective if research else "",
+        "kind": run.kind,
+        "question": kind_of(run).subject(run) if run.kind else "",
         "queued_at": run.queued_at,
         "updated_at": run.updated_at,
     }
@@ -35,7 +38,6 @@ def describe(desk: Desk, run: Run) -> Facts:
     holder = desk.ledger.holder(run.run_id)
     facts: Facts = {
         **run_line(run),
-        "kind": run.kind,
         "code": run.code,
         "reason": result.reason,
         "attempt": run.attempt,
@@ -57,6 +59,8 @@ def describe(desk: Desk, run: Run) -> Facts:
     }
     if run.research is not None:
         facts |= _research(run.research, result, run.withheld)
+    if run.paper2code is not None:
+        facts |= code_facts(run, run.paper2code)
     return facts
 
 

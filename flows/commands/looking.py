@@ -49,7 +49,7 @@ def runs(
         rows = [
             (
                 *(line["run_id"], line["status"], line["answer_status"]),
-                *(f"{line['coverage']:.0%}", line["updated_at"][:19].replace("T", " ")),
+                *(_covered(line), line["updated_at"][:19].replace("T", " ")),
                 line["question"][:80],
             )
             for line in found
@@ -75,6 +75,10 @@ def _lines(opened: "Desk", status: str | None) -> "Iterator[dict[str, Any]]":
             }
         if status in (None, line["status"]):
             yield line
+
+
+def _covered(line: dict[str, Any]) -> str:
+    return "" if line.get("kind") == "paper2code" else f"{line['coverage']:.0%}"
 
 
 def show(run_id: RunId, *, json: Json = False) -> None:
@@ -108,7 +112,10 @@ def _print(facts: dict[str, Any]) -> None:
             "status": " · ".join(filter(None, [facts["status"], facts["code"], facts["reason"]])),
             "answer": facts["answer_status"],
             "stopped": facts["stop_reason"],
-            "covered": f"{facts['coverage']:.0%}",
+            "covered": "" if facts["kind"] == "paper2code" else f"{facts['coverage']:.0%}",
+            "stage": f"{facts['stage']} ({facts['progress']} %)" if "progress" in facts else "",
+            "workspace": facts.get("workspace", ""),
+            "commit": facts.get("commit", ""),
             "executed by": facts["executed_by"] and _process(facts["executed_by"]),
             "retry of": facts["retry_of"],
             "asked by": f"{facts['requested_by']} at {facts['queued_at']}",
@@ -119,7 +126,8 @@ def _print(facts: dict[str, Any]) -> None:
             "report": _report(facts),
         }
     )
-    for title, columns, rows in _sections(facts):
+    sections = _code_sections(facts) if facts["kind"] == "paper2code" else _sections(facts)
+    for title, columns, rows in sections:
         if rows:
             out(f"\n{title}")
             out_rows(columns, rows)
@@ -131,7 +139,7 @@ def _process(holder: dict[str, Any]) -> str:
 
 def _report(facts: dict[str, Any]) -> str:
     """Return where the report is; another machine may be the one that published it."""
-    path = str(facts["report"].get("report.md", ""))
+    path = str(facts["report"].get("report.md") or facts["report"].get("REPORT.md", ""))
     if not path or Path(path).exists():
         return path
     return f"not on this machine yet; write it with: assay resume {facts['run_id']}"
@@ -168,6 +176,21 @@ def _sections(
         ],
     )
     yield "Blockers", ("what", "why"), list(facts["blockers"].items())
+    yield from _life(facts)
+
+
+def _code_sections(
+    facts: dict[str, Any],
+) -> "Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]":
+    from flows.code_showing import code_sections
+
+    yield from code_sections(facts)
+    yield from _life(facts)
+
+
+def _life(
+    facts: dict[str, Any],
+) -> "Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]":
     yield (
         "Reviews",
         ("request", "answer", "by", "asked", "answered"),
