@@ -10,6 +10,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 from flows.boundary import boundary, heed_signals, unexpected
 from flows.commands import (
     analysing,
+    coding,
     comparing,
     keeping,
     ledgering,
@@ -66,9 +67,16 @@ ledger = typer.Typer(help="Check, rebuild or export the ledger.", no_args_is_hel
 policy = typer.Typer(help="Say who may research here.", no_args_is_help=True)
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
-    *(running.research, looking.runs, looking.show, looking.watch, reviewing.review),
+    *(
+        running.research,
+        coding.paper2code,
+        looking.runs,
+        looking.show,
+        looking.watch,
+        reviewing.review,
+    ),
     *(running.resume, running.retry, running.cancel, serving.serve, verifying.verify),
-    *(comparing.diff, analysing.stats, ledgering.sql),
+    *(coding.export, comparing.diff, analysing.stats, ledgering.sql),
     *(reading.read, reading.fetch, reading.search),
     *(keeping.forget, keeping.gc, keeping.backup, verifying.doctor, keeping.down),
 )

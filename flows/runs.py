@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from flows.composing import compose_request, micro_usd, new_run_id, principal
@@ -210,8 +211,13 @@ def republish(desk: Desk, run: Run) -> RunResult:
     from flows.sealing import write_manifest
     from tasks.publish import PublishInput, publish_files
 
+    desk.policy.authorise(request_of_run(run))
+    if run.paper2code and run.paper2code.sealed:
+        from flows.delivering import published_files
+
+        files = published_files(run.paper2code)
+        publish_files(PublishInput(str(desk.reports / run.run_id), files), desk.artifacts)
     if run.research:
-        desk.policy.authorise(run.research.started.request)
         files = tuple(
             (artifact.name, artifact.content_hash)
             for artifact in run.research.of_role(ArtifactRole.REPORT)
@@ -235,10 +241,15 @@ def retry(desk: Desk, run_id: str) -> Run:
             + ("; 'assay resume' goes on with it" if not parent.is_terminal else "")
         )
     desk.policy.authorise(request_of_run(parent))
-    new_id = f"{parent.task_id[:110]}-attempt-{parent.attempt + 1}"
+    new_id = next_attempt_id(parent)
     if desk.ledger.exists(new_id):
         return desk.ledger.project(new_id)
     return kind_of(parent).requeue(desk, parent, new_id)
+
+
+def next_attempt_id(run: Run) -> str:
+    """Return the id of the run that a retry of `run` is."""
+    return f"{run.task_id[:110]}-attempt-{run.attempt + 1}"
 
 
 def requeue_research(desk: Desk, parent: Run, run_id: str) -> Run:
@@ -254,8 +265,9 @@ def requeue_research(desk: Desk, parent: Run, run_id: str) -> Run:
 def cancel(desk: Desk, run_id: str, reason: str) -> Run:
     """Ask for the run's end; where nobody executes it, end it.
 
-    A live run notices at its next step. Raises `RejectedError` when it has already ended, and
-    `InvalidRequest` for a reason that cannot be recorded.
+    A process that executes it notices within seconds, and ends what is in flight. Raises
+    `RejectedError` when it has already ended, and `InvalidRequest` for a reason that cannot be
+    recorded.
     """
     run = existing_run(desk, run_id)
     if run.is_terminal:
@@ -274,8 +286,19 @@ def cancel(desk: Desk, run_id: str, reason: str) -> Run:
         return desk.ledger.project(run_id)
 
 
+def await_end(desk: Desk, run_id: str, *, within_s: float, poll_s: float = 0.2) -> Run:
+    """Return the run once it has ended, or as it stands after `within_s` seconds."""
+    give_up_at = monotonic() + within_s
+    while not (run := desk.ledger.project(run_id)).is_terminal and monotonic() < give_up_at:
+        sleep(poll_s)
+    return run
+
+
 def mark_interrupted(desk: Desk, run_id: str) -> bool:
-    """Record that a running run whose process is gone was interrupted; tell whether it was one."""
+    """Record that a running run whose process is gone was interrupted; tell whether it was one.
+
+    One whose end is wanted is cancelled.
+    """
     run = desk.ledger.project(run_id)
     if run.status != "running" or desk.ledger.holder(run_id) is not None:
         return False
@@ -284,8 +307,12 @@ def mark_interrupted(desk: Desk, run_id: str) -> bool:
             run = desk.ledger.project(run_id)
             if run.status != "running":
                 return False
-            reason = "the process that executed the run is gone"
-            event = RunInterrupted(code="WORKFLOW_INTERRUPTED", reason=reason)
+            event: Event
+            if run.cancel_reason is not None:
+                event = RunCancelled(reason=run.cancel_reason)
+            else:
+                reason = "the process that executed the run is gone"
+                event = RunInterrupted(code="WORKFLOW_INTERRUPTED", reason=reason)
             desk.ledger.append(run_id, [draft(event)], expected_position=run.position)
             return True
     except (LeaseHeld, Refused):
@@ -295,6 +322,10 @@ def mark_interrupted(desk: Desk, run_id: str) -> bool:
 def read_result(desk: Desk, run_id: str) -> RunResult:
     """Return what is known of the run now, from the ledger and the archive alone."""
     run = existing_run(desk, run_id)
+    if run.paper2code is not None:
+        from flows.code_runs import read_code_result
+
+        return read_code_result(desk, run)
     research = run.research
     content: dict[str, Any] = {}
     report: dict[str, str] = {}
@@ -318,14 +349,15 @@ def read_result(desk: Desk, run_id: str) -> RunResult:
         citations=content.get("citations", []),
         report=report if run.status == "completed" else {},
         usage=usage,
-        duration_s=_duration(run),
+        duration_s=run_duration(run),
         code=run.code,
         reason=run.cancel_reason or run.reason if run.status != "completed" else "",
         clarification=research.plan.clarification if research and research.plan else "",
     )
 
 
-def _duration(run: Run) -> float:
+def run_duration(run: Run) -> float:
+    """Return the seconds from its start to its end, or to what was last heard of it."""
     if not run.started_at:
         return 0.0
     began = datetime.fromisoformat(run.started_at)

@@ -1,17 +1,22 @@
 """Commands that execute runs or end them: research, resume, retry, cancel."""
 
-import gc
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows.boundary import Stopped, signal_of, unexpected
+from flows.boundary import Stopped, signal_of
+from flows.commands.executing import (
+    Manner,
+    StopPoint,
+    carry_run,
+    end_command,
+    execute_run,
+    load_engine,
+    refuse_held,
+)
 from flows.commands.shared import (
     Json,
     LogJson,
@@ -20,15 +25,11 @@ from flows.commands.shared import (
     desk_with,
     settings,
     show_result,
-    show_unread,
 )
 
 if TYPE_CHECKING:
-    from flows.engine_session import EngineSession
-    from flows.interruption import Interrupted
     from flows.progress import Progress
     from flows.settings import Settings
-    from flows.wiring import Desk
     from state.request import ResearchRequest
 
 CANCEL_WAIT_S = 10.0  # in which a process that executes a run hears that it is to end
@@ -36,7 +37,6 @@ CANCEL_WAIT_S = 10.0  # in which a process that executes a run hears that it is 
 Scope = Literal["quick", "standard", "deep"]
 Profile = Literal["question", "codebase"]
 Kind = Literal["market", "industry", "academic", "competitive", "policy"]
-StopPoint = Literal["plan", "round", "report"]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out, in quotes.")]
 MoreSources = Annotated[
     list[Path] | None, typer.Argument(metavar="SOURCES", help="More folders or files.")
@@ -154,7 +154,7 @@ def research(  # noqa: PLR0913 - every option is a parameter
         boundaries=boundaries,
         research_type=type_,
     )
-    _research(request, _Manner(quiet, json, log_json, stop_after))
+    _research(request, Manner(quiet, json, log_json, stop_after))
 
 
 def resume(
@@ -173,12 +173,12 @@ def resume(
     run = existing_run(opened, run_id)
     refuse_ended(run)
     refuse_held(opened, run_id)
-    manner = _Manner(quiet, json, log_json)
+    manner = Manner(quiet, json, log_json)
     if run.status == "completed":
         show_result(opened, execute(opened, run_id), json=json)
     if run.live_review is not None and not manner.can_ask:
         show_result(opened, read_result(opened, run_id), json=json)
-    _execute(opened, run_id, manner)
+    execute_run(opened, run_id, manner)
 
 
 def retry(
@@ -199,7 +199,7 @@ def retry(
     run = queue_retry(opened, run_id)
     refuse_held(opened, run.run_id)
     talk(f"assay: run {run.run_id} goes on from {run_id}")
-    _execute(opened, run.run_id, _Manner(quiet, json, log_json))
+    execute_run(opened, run.run_id, Manner(quiet, json, log_json))
 
 
 def cancel(
@@ -230,56 +230,7 @@ def cancel(
         out(f"run {run_id} was asked to end, and does so as soon as its process hears of it")
 
 
-# ---- executing
-
-
-@dataclass(frozen=True, slots=True)
-class _Manner:
-    """How a command that executes a run behaves towards the person who gave it."""
-
-    quiet: bool
-    json: bool
-    log_json: bool
-    stop_after: StopPoint | None = None
-
-    @property
-    def can_ask(self) -> bool:
-        """Tell whether somebody is there to answer."""
-        from flows.terminal import is_terminal
-
-        return is_terminal(sys.stdin) and is_terminal(sys.stderr) and not self.log_json
-
-    @contextmanager
-    def shown(self, opened: "Desk") -> "Iterator[Progress]":
-        """Show progress, or logs, of what is executed at the desk; let it ask its person."""
-        from flows.progress import shown_progress
-        from flows.prompting import PlanPrompt
-
-        opened.stop_after = self.stop_after
-        with shown_progress(quiet=self.quiet or self.log_json) as progress:
-            opened.observe = progress.observe
-            if self.log_json:
-                from flows.logs import log_events, log_to_stderr
-
-                log_to_stderr()
-                opened.observe = log_events
-            if self.can_ask:
-                opened.ask = PlanPrompt(opened, progress).ask
-            yield progress
-
-
-def refuse_held(opened: "Desk", run_id: str) -> None:
-    """Raise `LeaseHeld` when another process executes the run."""
-    from state.errors import LeaseHeld
-
-    if holder := opened.ledger.holder(run_id):
-        raise LeaseHeld(
-            f"run {run_id!r} is being executed by process {holder.pid} on {holder.host} "
-            f"({holder.command}); follow it with: assay watch {run_id}"
-        )
-
-
-def _research(request: "ResearchRequest", manner: _Manner) -> None:
+def _research(request: "ResearchRequest", manner: Manner) -> None:
     import anyio
 
     from flows.engine_session import engine_for
@@ -307,15 +258,15 @@ def _research(request: "ResearchRequest", manner: _Manner) -> None:
             if request.sources:
                 progress.note("indexing the sources")
                 indexing = Indexing(found, request.sources, _counting(progress))
-                _load(engine)
+                load_engine(engine)
                 indexing.wait()
         except KeyboardInterrupt as stopped:
             left = "is as it was" if opened.ledger.exists(request.id) else "was not begun"
             message = f"interrupted; run {request.id} {left}"
             raise Stopped(signal_of(stopped), message) from None
         submit(opened, request)
-        ended = _carry(opened, request.id, engine, progress)
-    _end(opened, request.id, ended, manner)
+        ended = carry_run(opened, request.id, engine, progress)
+    end_command(opened, request.id, ended, manner)
 
 
 def _tell_estimate(found: "Settings", request: "ResearchRequest") -> None:
@@ -335,66 +286,3 @@ def _counting(progress: "Progress") -> "Callable[[int, int], None]":
             progress.note(f"indexing the sources: {done} of {of}")
 
     return note
-
-
-def _execute(opened: "Desk", run_id: str, manner: _Manner) -> None:
-    from flows.engine_session import engine_for
-
-    with manner.shown(opened) as progress, engine_for(opened.settings) as engine:
-        ended = _carry(opened, run_id, engine, progress)
-    _end(opened, run_id, ended, manner)
-
-
-def _load(engine: "EngineSession") -> None:
-    """Import Prefect without collecting garbage, of which there is none: a third of the time."""
-    gc.disable()
-    try:
-        engine.load()
-    finally:
-        gc.freeze()  # what was imported is not looked through again, nor at the end
-        gc.enable()
-
-
-def _carry(
-    opened: "Desk", run_id: str, engine: "EngineSession", progress: "Progress"
-) -> "Interrupted | None":
-    """Execute the run; return what interrupted it from outside, if anything did."""
-    from flows.interruption import Interrupted, run_interruptibly
-    from flows.runs import execute, existing_run
-    from flows.terminal import talk
-    from state.values.errors import AssayError, RejectedError
-
-    try:
-        _load(engine)
-        progress.note("waiting for the Prefect server")
-        engine.ready()
-        execute(opened, run_id, runner=run_interruptibly)
-    except KeyboardInterrupt as stopped:
-        return Interrupted(signal_of(stopped))
-    except Interrupted as interrupted:
-        return interrupted
-    except AssayError as error:
-        if isinstance(error, RejectedError):
-            raise
-        talk(f"assay: {error.message}")
-    except Exception as error:
-        # Of the engine, say, whose server went away: what the run recorded is what it came to.
-        if existing_run(opened, run_id).status == "running":
-            raise
-        unexpected(error)
-    return None
-
-
-def _end(opened: "Desk", run_id: str, interrupted: "Interrupted | None", manner: _Manner) -> None:
-    """Show what the run came to and end the command with the exit code for it."""
-    from flows.runs import read_result
-    from state.errors import StorageError
-    from state.projection import TERMINAL
-
-    try:
-        result = read_result(opened, run_id)
-    except StorageError as error:
-        show_unread(run_id, error, json=manner.json)
-    cut_short = interrupted is not None and result.status not in TERMINAL
-    code = interrupted.exit_code if interrupted and cut_short else None
-    show_result(opened, result, json=manner.json, code=code)

@@ -121,7 +121,11 @@ def _body(opened: "Desk", result: "RunResult") -> str:
     """Return the report, or the question that is put back to the person."""
     from state.research_events import ArtifactRole
 
-    research = opened.ledger.project(result.run_id).research
+    run = opened.ledger.project(result.run_id)
+    if run.paper2code is not None:
+        sealed = run.paper2code.sealed
+        return opened.artifacts.read_text(sealed.report_hash) if sealed else ""
+    research = run.research
     if result.status != "completed" or research is None:
         return ""
     for artifact in research.of_role(ArtifactRole.REPORT):
@@ -146,6 +150,11 @@ def _remark(result: "RunResult") -> str:
     run_id = result.run_id
     because = f": {result.reason}" if result.reason else ""
     match result.status:
+        case "completed" if result.answer_status == "verified":
+            return (
+                f"assay: complete, tests executed and passed, {_times(result)}; "
+                f"code in {getattr(result, 'workspace', '')}"
+            )
         case "completed" if result.report:
             return (
                 f"assay: {_answered(result)}, {result.coverage:.0%} covered, "

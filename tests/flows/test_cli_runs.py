@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from flows import runs
-from flows.commands import running
+from flows.commands import executing
 from flows.settings import Settings
 from flows.wiring import make_desk
 from tests.flows.command_line import NOTES, PROGRAM, QUESTION, CommandLine
@@ -427,7 +427,7 @@ def test_a_server_that_goes_away_after_the_end_takes_no_report_away(
     engine = SimpleNamespace(load=lambda: None, ready=lambda: None)
     progress = SimpleNamespace(note=lambda _: None)
 
-    assert running._carry(desk, done, engine, progress) is None  # type: ignore[arg-type]
+    assert executing.carry_run(desk, done, engine, progress) is None  # type: ignore[arg-type]
     assert runs.read_result(desk, done).status == "completed"
 
 
