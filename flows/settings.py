@@ -31,6 +31,8 @@ class Settings(BaseSettings):
     `assay serve` executes `runs_at_once`, and `recovery` says what becomes of interrupted runs
     there: they go on (auto), are only marked (mark), or are left alone (off).
 
+    With `sandbox_none`, generated code is run even where nothing can confine it but limits.
+
     For several machines, `ledger_url` is the PostgreSQL database that keeps the ledger, in its
     schema `ledger_schema`, and `artifacts_url` the place s3://BUCKET/PREFIX of the archive, at
     `artifacts_endpoint` where that is not Amazon's. A machine that is not heard of for
@@ -64,6 +66,7 @@ class Settings(BaseSettings):
     model_output_usd: float | None = Field(default=None, ge=0)
     model_calls_at_once: int = Field(default=4, ge=1, le=64)
     model_deadline_s: float = Field(default=300.0, gt=0)
+    sandbox_none: bool = False
     sql_timeout_s: float = Field(default=30.0, gt=0)
     gc_grace_hours: float = Field(default=24.0, ge=0)
     ledger_url: SecretStr = SecretStr("")
