@@ -15,8 +15,9 @@ TAIL_BYTES = 64 * 1024
 class Level(StrEnum):
     """How far a command is kept from the machine it runs on.
 
-    `namespaces`: own processes, network and file tree (bubblewrap). `landlock`: the same tree, but
-    only the workspace is writable, and no network (Landlock, seccomp, limits). `none`: limits only.
+    `namespaces`: own processes, network and file tree (bubblewrap). `landlock`: this machine's tree
+    and processes, of which only the system's files can be read and only the workspace be written,
+    and no network, not even 127.0.0.1 (Landlock, seccomp). `none`: limits only.
     """
 
     NAMESPACES = "namespaces"
@@ -32,7 +33,11 @@ class SandboxUnavailable(ObstructedError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one command may use. Seconds, bytes and counts; `memory_bytes` is for all processes."""
+    """What one command may use. Seconds, bytes and counts, for all of its processes together.
+
+    Only `file_bytes` and `open_files` are for each file and process. `disk_bytes` includes the copy
+    of the workspace; temporary files get as much again. `processes` counts threads.
+    """
 
     wall_s: float = 300.0
     cpu_s: int = 240
@@ -66,9 +71,11 @@ class Command:
 class Finished:
     """How a command ended.
 
-    `exit_code` is None when a signal or a limit ended it; `limit` then names which: "wall", "cpu",
-    "memory", "disk", "processes", or '' for none that is known. `output_tail` is the end of what it
-    wrote (both streams, at most 64 KiB), `output_bytes` how much that was in all.
+    `exit_code` is None when a signal or a limit ended it. `limit` names one that explains its end:
+    "wall", "cpu", "memory", "disk", "processes", or '' for none that is known; a program that gives
+    up because of it may have an exit code too, never 0. A program that is missing has exit code 127.
+    `output_tail` is the end of what it wrote (both streams, at most 64 KiB), `output_bytes` how much
+    that was in all.
     """
 
     exit_code: int | None
@@ -94,6 +101,8 @@ class Sandbox(Protocol):
     async def run(self, workspace: Path, command: Command) -> Finished:
         """Run `command` on a fresh copy of `workspace`, of which nothing is left afterwards.
 
+        Links are copied as links, special files not at all. Raises `InvalidRequest` for a command
+        that makes no sense, and for a workspace too large for its limits.
         Whatever the command does, it ends within its limits, with all its processes. Raises
         `SandboxUnavailable` when it is the sandbox that failed, and not the command.
         """
