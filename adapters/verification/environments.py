@@ -16,6 +16,7 @@ from pathlib import Path
 from state.values.errors import ObstructedError
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_OLDER = re.compile(r"python_version\s*<\s*[\"'](\d+)\.(\d+)[\"']")
 _LIBRARY = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 
 
@@ -49,9 +50,10 @@ def provided() -> dict[str, str]:
     return {normalised(each.name): each.version for each in _distributions()}
 
 
-def normalised(name: str) -> str:
-    """Return a distribution's name as names are compared (PyPA, "Names and normalization")."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+def normalised(requirement: str) -> str:
+    """Return the name that a requirement starts with, as names are compared (PyPA)."""
+    name = _NAME.match(requirement)
+    return re.sub(r"[-_.]+", "-", name[0] if name else requirement).lower()
 
 
 def create(environment: Path) -> None:
@@ -99,8 +101,14 @@ def _distributions() -> tuple[Distribution, ...]:
 
 
 def _required(of: Distribution) -> Iterator[str]:
+    """Yield what a distribution requires here; that pytest needs elsewhere is not copied."""
     for line in of.requires or ():
-        if "extra ==" not in line and (name := _NAME.match(line)) is not None:
+        needed, _, condition = line.partition(";")
+        older = _OLDER.search(condition)
+        applies = not condition.strip() or (
+            older is not None and sys.version_info < (int(older[1]), int(older[2]))
+        )
+        if applies and (name := _NAME.match(needed)) is not None:
             yield normalised(name[0])
 
 

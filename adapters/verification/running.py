@@ -2,21 +2,22 @@
 
 import json
 import secrets
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from adapters.sandbox import toolchains
+from adapters.sandbox.commands import SEARCHED
 from adapters.sandbox.port import Command, Finished, Limits
-from adapters.verification import environments, programs
+from adapters.sandbox.system import outside_system
+from adapters.sandbox.toolchains import Toolchain
+from adapters.verification import environments
 from adapters.verification.counting import Record, read_record
 from adapters.verification.discovery import Runner, TestCommand
 from adapters.verification.npm_scripts import Tool, read_results, recognise, report_options
-from adapters.verification.programs import Program
 from state.values.errors import ObstructedError
 
 GUEST = Path(__file__).resolve().parent / "guest"
-SEARCHED = "/usr/local/bin:/usr/bin:/bin"
 
 
 class NoToolchain(ObstructedError):
@@ -54,9 +55,8 @@ class _Job:
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        base = Path(sys.base_prefix).resolve()
-        shown = base.is_relative_to("/usr")
-        return (GUEST, self.environment, *(() if shown else (base,)))
+        base = environments.base_python().parent.parent
+        return (GUEST, self.environment, *outside_system((base,)))
 
     def read(self, finished: Finished) -> Record | None:
         return read_record(finished.collected.get(self.name), self.nonce)
@@ -90,13 +90,12 @@ def _pytest(job: _Job) -> Prepared:
 
 
 def _cargo(job: _Job) -> Prepared:
-    program = _found(programs.cargo(), "Cargo")
+    found = _found(toolchains.cargo(), "Cargo")
     command = _python(job, "run_cargo.py")
-    variables = {"PATH": f"{program.folder}:{SEARCHED}", "CARGO_NET_OFFLINE": "true"}
     made = replace(
         command,
-        environment={**command.environment, **variables},
-        read_only=(*job.readable, *program.read_only),
+        environment={**command.environment, **found.environment},
+        read_only=(*job.readable, *found.read_only),
     )
     return Prepared(made, job.read, "cargo's result lines, against its list of tests")
 
@@ -116,21 +115,22 @@ def _python(job: _Job, script: str, **said: object) -> Command:
 
 
 def _npm(job: _Job) -> Prepared:
-    program = _found(programs.node(), "npm")
+    found = _found(toolchains.npm(), "npm")
     tool = recognise(job.asked.script)
     added = report_options(tool, job.path) if tool else ()
-    argv = ("npm", "test", *(("--", *added) if added else ()))
-    modules = job.environment / "node_modules"
+    node, npm = found.argv_prefix
+    argv = (npm, "test", *(("--", *added) if added else ()))
+    if (modules := job.environment / "node_modules").is_dir():
+        argv = (str(GUEST / "run_npm.mjs"), str(modules), f"{job.up}/node_modules", *argv)
     command = Command(
-        argv=(*_linking(modules, job.up), *argv) if modules.is_dir() else argv,
+        argv=(node, *argv),
         cwd=job.asked.cwd,
         environment={
-            "PATH": f"{program.folder}:{SEARCHED}",
+            **found.environment,
             "npm_config_offline": "true",
-            "npm_config_update_notifier": "false",
             **(_node_reporter(job) if tool == Tool.NODE else {}),
         },
-        read_only=(*job.readable, *program.read_only),
+        read_only=(*job.readable, *found.read_only),
         collect=(job.name,),
         limits=job.limits,
     )
@@ -154,13 +154,7 @@ def _node_reporter(job: _Job) -> dict[str, str]:
     return {"ASSAY_NONCE": job.nonce, "ASSAY_UP": job.up, "NODE_OPTIONS": options}
 
 
-def _linking(modules: Path, up: str) -> tuple[str, ...]:
-    """Return what a command begins with so that Node finds the packages that were installed."""
-    script = 'rm -rf "$1" && ln -s "$0" "$1" && shift && exec "$@"'
-    return ("/bin/sh", "-c", script, str(modules), f"{up}/node_modules")
-
-
-def _found(program: Program | None, name: str) -> Program:
-    if program is None:
-        raise NoToolchain(f"the code's tests need {name}, which is not on this machine's PATH")
-    return program
+def _found(toolchain: Toolchain | None, name: str) -> Toolchain:
+    if toolchain is None:
+        raise NoToolchain(f"the code's tests need {name}, which is not to be found on this machine")
+    return toolchain
