@@ -41,7 +41,10 @@ STRUCTURE: dict[str, Any] = {
     "version": "INTEGER",
     # the workspace
     **_texts("objective", "profile", "scope"),
-    "request": {"search_providers": ["VARCHAR"]},
+    "request": {
+        "search_providers": ["VARCHAR"],
+        **_texts("source_type", "source", "workspace", "model"),
+    },
     **_texts("artifact_id", "role", "name", "locator", "content_hash", "media_type"),
     "size": "BIGINT",
     "rendition": {"characters": "BIGINT", "extractor": "VARCHAR"},
@@ -61,6 +64,12 @@ STRUCTURE: dict[str, Any] = {
     "new_evidence": "INTEGER",
     **_texts("claim_id", "section", "text_hash", "verdict", "claim_status", "method"),
     "evidence_ids": ["VARCHAR"],
+    # Paper2Code
+    **_texts("title", "origin", "outcome", "path", "level"),
+    "paths_planned": ["VARCHAR"],
+    **dict.fromkeys(("citations", "located", "ambiguities"), "INTEGER"),
+    **dict.fromkeys(("commands", "executed", "passed", "failed", "skipped"), "INTEGER"),
+    "tampered": ["VARCHAR"],
 }
 
 

@@ -7,6 +7,7 @@
 --   conflict    [n]     completed, the sources in conflict
 --   no_answer   [n]     completed without enough evidence
 --   asked_back  [n]     ended with a question put back
+--   verified    [n]     completed with code whose tests passed
 --   failed      [n]     failed
 --   cancelled   [n]     cancelled
 --   open        [n]     not ended yet
@@ -18,6 +19,7 @@ SELECT
     count(*) FILTER (WHERE answer_status = 'conflicting-evidence') AS conflict,
     count(*) FILTER (WHERE answer_status = 'insufficient-evidence') AS no_answer,
     count(*) FILTER (WHERE answer_status = 'needs-clarification') AS asked_back,
+    count(*) FILTER (WHERE status = 'completed' AND answer_status = 'verified') AS verified,
     count(*) FILTER (WHERE status = 'failed') AS failed,
     count(*) FILTER (WHERE status = 'cancelled') AS cancelled,
     count(*) FILTER (WHERE status NOT IN ('completed', 'failed', 'cancelled')) AS open

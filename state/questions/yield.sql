@@ -1,4 +1,4 @@
--- How many quotes a source yields, by the type of source.
+-- How many quotes a source of research yields, by the type of source.
 -- None: no source was read.
 --
 --   media_type             the type of the sources' bytes; all for the sum of several
@@ -21,6 +21,7 @@ JOIN chosen USING (run_id)
 LEFT JOIN (SELECT run_id, source_id, count(*) AS quotes FROM evidence GROUP BY ALL)
     USING (run_id, source_id)
 WHERE disposition = 'archived' AND characters IS NOT NULL
+    AND run_id NOT IN (SELECT run_id FROM code_runs)
 GROUP BY GROUPING SETS ((media_type), ())
 HAVING grouping(media_type) = 0 OR count(DISTINCT media_type) > 1
 ORDER BY grouping(media_type), quotes DESC, 1

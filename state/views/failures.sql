@@ -1,10 +1,10 @@
--- Everything that went wrong: steps that failed, sources not used, runs that stopped, answers refused.
+-- Everything that went wrong: steps that failed, sources not used, tests that did not pass and so on.
 --
 --   run_id    the run
 --   position  the event's number in the run
 --   time      when it was recorded, UTC
---   what      step, source, run or review
---   target    what failed: the step's verb and turn, the source's locator, the run, the request
+--   what      step, source, reference, dependencies, verification, run or review
+--   target    what failed: a step's verb and turn, a locator, the verification's number, an id
 --   code      why, for programs
 --   reason    why, in words
 SELECT
@@ -21,6 +21,20 @@ UNION ALL
 SELECT run_id, position, time, 'source', facts.locator, facts.code, facts.reason
 FROM events
 WHERE type = 'research_source_skipped'
+UNION ALL
+SELECT run_id, position, time, 'reference', facts.locator, 'REFERENCE_FAILED', facts.reason
+FROM events
+WHERE type = 'code_reference_recorded' AND facts.outcome = 'failed'
+UNION ALL
+SELECT run_id, position, time, 'dependencies', run_id, 'DEPENDENCIES_FAILED', facts.reason
+FROM events
+WHERE type = 'code_dependencies_installed' AND facts.outcome = 'failed'
+UNION ALL
+SELECT
+    run_id, position, time, 'verification', CAST(facts.attempt AS VARCHAR), facts.verdict,
+    facts.reason
+FROM events
+WHERE type = 'code_verified' AND facts.verdict <> 'passed'
 UNION ALL
 SELECT
     run_id, position, time, 'run', run_id, facts.code, coalesce(facts.message, facts.reason)

@@ -4,14 +4,14 @@
 --   run_id         the run
 --   kind           research or paper2code
 --   status         queued, running, waiting, interrupted, completed, failed or cancelled
---   question       what is to be found out
+--   question       what is to be found out, or made code of
 --   profile        which report it makes
 --   scope          quick, standard or deep
 --   requested_by   who asked
 --   task_id        the first run of its family: a retry is a new run of the same task
 --   attempt        its number in the family, from 1
 --   retry_of       the run it is a retry of
---   answer_status  what the report can say: answered, insufficient-evidence and so on
+--   answer_status  what the report can say: answered, insufficient-evidence, verified and so on
 --   stop_reason    why no further round was begun
 --   code           why it was interrupted or failed, for programs
 --   coverage       the share of its subquestions that is covered, 0 to 1
@@ -44,7 +44,16 @@ WITH life AS (
         any_value(facts.task_id) FILTER (WHERE type = 'run_queued') AS task_id,
         any_value(facts.attempt) FILTER (WHERE type = 'run_queued') AS attempt,
         any_value(facts.retry_of.run_id) FILTER (WHERE type = 'run_queued') AS retry_of,
-        any_value(facts.objective) FILTER (WHERE type = 'research_started') AS question,
+        coalesce(
+            any_value(facts.objective) FILTER (WHERE type = 'research_started'),
+            left(
+                trim(regexp_replace(
+                    any_value(facts.request.source) FILTER (WHERE type = 'code_started'),
+                    '[ \t\r\n]+', ' ', 'g'
+                )),
+                120
+            )
+        ) AS question,
         any_value(facts.profile) FILTER (WHERE type = 'research_started') AS profile,
         any_value(facts.scope) FILTER (WHERE type = 'research_started') AS scope,
         any_value(facts.answer_status) FILTER (WHERE type = 'run_completed') AS answer_status,
@@ -62,7 +71,8 @@ WITH life AS (
         ) AS supported,
         count(*) FILTER (WHERE type = 'research_evidence_accepted') AS quotes,
         count(*) FILTER (
-            WHERE type = 'research_artifact_recorded' AND facts.role = 'source'
+            WHERE (type = 'research_artifact_recorded' AND facts.role = 'source')
+                OR type = 'code_source_recorded'
         ) AS sources
     FROM events
     GROUP BY run_id

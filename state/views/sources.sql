@@ -46,7 +46,8 @@ FROM (
         facts.rendition.extractor AS extractor,
         time AS recorded_at
     FROM events
-    WHERE type = 'research_artifact_recorded' AND facts.role = 'source'
+    WHERE (type = 'research_artifact_recorded' AND facts.role = 'source')
+        OR type = 'code_source_recorded'
     UNION ALL
     SELECT
         run_id, NULL, facts.locator, NULL, 'skipped', facts.code,

@@ -20,9 +20,14 @@ from state.journal import JOURNAL, run_folder
 from state.values.ids import canonical_json, content_hash, sha256_hex
 from state.values.plan import Plan, Subquestion
 from tests.state.builders import answered, requested
+from tests.state.code_builders import PATHS as CODE_PATHS
+from tests.state.code_builders import PLAN as CODE_PLAN
+from tests.state.code_builders import reference
+from tests.state.code_stories import CodeStory
 from tests.state.stories import Clock, Story, open_ledger
 
-TEMPLATES = 24
+RESEARCH = 24
+TEMPLATES = RESEARCH + 6
 FIRST = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
 _NAME = "run-000000000"  # as long as the ids of the copies
 _STAMP = "f00dface" * 2  # stands in every hash that is the run's own
@@ -75,11 +80,15 @@ def _template(number: int) -> list[_Told]:
     with tempfile.TemporaryDirectory(prefix="assay-runs-") as folder:
         clock = Clock(FIRST)
         ledger = open_ledger(Path(folder), clock)
-        _Research(Story(ledger, clock, _NAME), number).tell(_OUTCOMES[number % len(_OUTCOMES)])
+        if number < RESEARCH:
+            _Research(Story(ledger, clock, _NAME), number).tell(_OUTCOMES[number % len(_OUTCOMES)])
+        else:
+            _tell_code(CodeStory(ledger, clock, _NAME), number)
         lines = ledger.read(_NAME)
         ledger.close()
     shared = {
         PLAN.hash,
+        CODE_PLAN.hash,
         *_inputs(lines),
         *(sha256_hex(f"{of}{text}") for text in _LIBRARY for of in _OF_A_SOURCE),
     }
@@ -130,6 +139,39 @@ def _write(home: Path, template: Sequence[_Told], run_id: str, began: datetime) 
         previous = sha256_hex(text)
         lines.append(f"{previous}\t{text}\n")
     (folder / JOURNAL).write_text("".join(lines), encoding="utf-8")
+
+
+def _tell_code(story: CodeStory, number: int) -> None:
+    """Tell a Paper2Code run whose repairs, luck and costs depend on its number alone."""
+    dice = random.Random(number)
+    case = number - RESEARCH
+    usage = Spend(model_calls=1, input_tokens=4000, output_tokens=900, cost_micro_usd=2500)
+    story.queued(limits=Limits(model_calls=200), model=("local:coder", "cloud:coder")[case % 2])
+    story.started()
+    with story.stage("acquiring_input"):
+        story.step("acquire", "source", seconds=0.4).sourced()
+    with story.stage("planning"):
+        story.step("design", "plan", seconds=dice.uniform(5, 60), usage=usage).planned()
+    with story.stage("plan_review"):
+        story.asked()
+        if case == 5:
+            return
+        story.decided("approve", after_s=dice.lognormvariate(6, 1.5))
+    with story.stage("collecting_references"):
+        story.record(reference(), reference("/refs/b", outcome="failed", reason="it is gone"))
+    with story.stage("implementing"):
+        some = CODE_PATHS[:3] if case == 4 else CODE_PATHS
+        story.wrote(some, seconds=dice.lognormvariate(2, 0.5), usage=usage)
+    with story.stage("verifying"):
+        if case < 4:
+            story.froze(outcome="failed" if case == 3 else "installed", reason="offline")
+            for _ in range(min(case, 2)):
+                story.verified("failed", reason="1 of 3 tests failed")
+                story.wrote(CODE_PATHS[1:2], story.code.attempt, usage=usage)
+            story.verified("timeout" if case == 3 else "passed")
+    with story.stage("finalizing"):
+        story.sealed()
+    story.ended()
 
 
 class _Research:

@@ -94,10 +94,13 @@ def test_the_made_runs_are_runs_to_the_ledger(ledger: LocalLedger[Run]) -> None:
 def test_runs_say_what_the_projection_says(ledger: LocalLedger[Run]) -> None:
     for row in rows(ledger.query("SELECT * FROM runs")):
         run = ledger.project(row["run_id"])
-        research = run.research
-        assert research is not None
+        research, code = run.research, run.paper2code
         assert (row["status"], row["kind"], row["events"]) == (run.status, run.kind, run.position)
         assert (row["answer_status"] or "") == run.answer_status
+        if code is not None:
+            assert (row["question"], row["sources"]) == (code.request.title, len(code.sources))
+            continue
+        assert research is not None
         assert (row["coverage"] or 0) == pytest.approx(research.coverage)
         assert row["sources"] == len(research.sources)
         assert (row["quotes"], row["claims"]) == (len(research.evidence), len(research.claims))
@@ -224,7 +227,10 @@ def test_events_of_every_schema_version_are_shown(tmp_path: Path, version: str) 
     assert shown["citations"][0]["source_id"] == "s1"
     assert (shown["claims"][0]["verdict"], shown["claims"][0]["quotes"]) == ("partial", 2)
     assert shown["reviews"][0]["action"] == "replace"
-    assert {row["what"] for row in shown["failures"]} == {"step", "source", "run", "review"}
+    assert {row["what"] for row in shown["failures"]} == {
+        *("step", "source", "run", "review", "verification")
+    }
+    assert shown["code_runs"][0]["verdict"] == "tampered"
     assert {row["budget"]: row["allowed"] for row in shown["spend"]}["tokens"] == 100_000
 
 

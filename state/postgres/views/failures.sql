@@ -16,6 +16,23 @@ FROM events
 WHERE type = 'research_source_skipped'
 UNION ALL
 SELECT
+    run_id, position, time, 'reference', body_json ->> 'locator', 'REFERENCE_FAILED',
+    body_json ->> 'reason'
+FROM events
+WHERE type = 'code_reference_recorded' AND body_json ->> 'outcome' = 'failed'
+UNION ALL
+SELECT
+    run_id, position, time, 'dependencies', run_id, 'DEPENDENCIES_FAILED', body_json ->> 'reason'
+FROM events
+WHERE type = 'code_dependencies_installed' AND body_json ->> 'outcome' = 'failed'
+UNION ALL
+SELECT
+    run_id, position, time, 'verification', body_json ->> 'attempt', body_json ->> 'verdict',
+    body_json ->> 'reason'
+FROM events
+WHERE type = 'code_verified' AND body_json ->> 'verdict' <> 'passed'
+UNION ALL
+SELECT
     run_id, position, time, 'run', run_id, body_json ->> 'code',
     coalesce(body_json ->> 'message', body_json ->> 'reason')
 FROM events

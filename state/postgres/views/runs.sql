@@ -13,6 +13,7 @@ WITH life AS (
         ))[1] AS last_change,
         (array_agg(body_json) FILTER (WHERE type = 'run_queued'))[1] AS queued,
         (array_agg(body_json) FILTER (WHERE type = 'research_started'))[1] AS research,
+        (array_agg(body_json) FILTER (WHERE type = 'code_started'))[1] AS code,
         (array_agg(body_json ORDER BY position DESC) FILTER (
             WHERE type IN ('run_interrupted', 'run_cancelled', 'run_failed', 'run_completed')
         ))[1] AS ending,
@@ -26,7 +27,8 @@ WITH life AS (
         ) AS supported,
         count(*) FILTER (WHERE type = 'research_evidence_accepted') AS quotes,
         count(*) FILTER (
-            WHERE type = 'research_artifact_recorded' AND body_json ->> 'role' = 'source'
+            WHERE (type = 'research_artifact_recorded' AND body_json ->> 'role' = 'source')
+                OR type = 'code_source_recorded'
         ) AS sources
     FROM events
     GROUP BY run_id
@@ -40,7 +42,12 @@ SELECT
         WHEN 'run_resumed' THEN 'running'
         ELSE substr(last_change, 5)
     END AS status,
-    research ->> 'objective' AS question,
+    coalesce(
+        research ->> 'objective',
+        left(
+            trim(regexp_replace(code #>> '{request,source}', '[ \t\r\n]+', ' ', 'g')), 120
+        )
+    ) AS question,
     research ->> 'profile' AS profile,
     research ->> 'scope' AS scope,
     queued ->> 'requested_by' AS requested_by,

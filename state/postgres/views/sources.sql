@@ -31,7 +31,8 @@ FROM (
         body_json #>> '{rendition,extractor}' AS extractor,
         time AS recorded_at
     FROM events
-    WHERE type = 'research_artifact_recorded' AND body_json ->> 'role' = 'source'
+    WHERE (type = 'research_artifact_recorded' AND body_json ->> 'role' = 'source')
+        OR type = 'code_source_recorded'
     UNION ALL
     SELECT
         run_id, NULL, body_json ->> 'locator', NULL, 'skipped', body_json ->> 'code',
