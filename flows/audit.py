@@ -7,7 +7,7 @@ the same extractor, so that "the archive contains this quote" rests on the bytes
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import anyio
 
@@ -74,6 +74,43 @@ class Audit:
         return {**asdict(self), "ok": self.ok, "outcome": self.outcome}
 
 
+class ArchivedSource(Protocol):
+    """A source as an event records it."""
+
+    @property
+    def locator(self) -> str:
+        """Return where it comes from."""
+        ...
+
+    @property
+    def content_hash(self) -> str:
+        """Return the hash of its bytes."""
+        ...
+
+    @property
+    def rendition(self) -> Rendition | None:
+        """Return its text, if there is one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A run's archive as it is walked, and the audit that is told what does not check out."""
+
+    audit: Audit
+    artifacts: Artifacts
+    run: Run
+
+    def body(self, address: str, about: str) -> bytes | None:
+        """Return the bytes at `address`; what keeps them back is a finding, unless withheld."""
+        try:
+            return self.artifacts.get(address)
+        except AssayError as error:
+            if address not in self.run.withheld:
+                self.audit.findings.append(Finding(about, error.message))
+            return None
+
+
 async def audit_run(desk: Desk, run_id: str) -> Audit:
     """Return what walking the chain of `run_id` finds; never raises for what it finds.
 
@@ -86,11 +123,15 @@ async def audit_run(desk: Desk, run_id: str) -> Audit:
         deleted=sum(not desk.artifacts.has(each) for each in run.withheld),
         withheld_because=list(dict.fromkeys(run.withheld.values())),
     )
+    if run.paper2code is not None:
+        from flows.code_audit import audit_code
+
+        await audit_code(Chain(audit, desk.artifacts, run), desk, run.paper2code)
     if run.research is None:
         return audit
     texts = await _check_sources(audit, desk, run, run.research)
     _check_evidence(audit, run.research, texts)
-    _check_derived(audit, desk.artifacts, run, run.research)
+    _check_derived(Chain(audit, desk.artifacts, run), run.research)
     if run.research.completed:
         _check_report(audit, desk, run, run.research, texts)
     return audit
@@ -123,7 +164,8 @@ async def _check_sources(audit: Audit, desk: Desk, run: Run, research: Research)
 
     async def one(source: ResearchArtifactRecorded) -> None:
         async with limit:
-            text = await _source_text(audit, desk.artifacts, run, source, converter)
+            name = file_name(source.locator)
+            text = await rederive(Chain(audit, desk.artifacts, run), source, name, converter)
             if text is not None:
                 texts[source.artifact_id] = text
 
@@ -137,25 +179,23 @@ async def _check_sources(audit: Audit, desk: Desk, run: Run, research: Research)
     return texts
 
 
-async def _source_text(
-    audit: Audit,
-    artifacts: Artifacts,
-    run: Run,
-    source: ResearchArtifactRecorded,
-    converter: Converter,
+async def rederive(
+    chain: Chain, source: ArchivedSource, name: str, converter: Converter
 ) -> str | None:
-    about = f"source {source.locator}"
-    raw = _body(audit, artifacts, run, source.content_hash, about)
+    """Return the archived text of `source`, made again from its bytes; None if it cannot be had.
+
+    `name` is what the file was called when it was read.
+    """
+    audit, about = chain.audit, f"source {source.locator}"
+    raw = chain.body(source.content_hash, about)
     if source.rendition is None:
         return None
-    _body(audit, artifacts, run, source.rendition.blocks_hash, f"blocks of {about}")
-    archived = _body(audit, artifacts, run, source.rendition.text_hash, f"text of {about}")
+    chain.body(source.rendition.blocks_hash, f"blocks of {about}")
+    archived = chain.body(source.rendition.text_hash, f"text of {about}")
     if raw is None or archived is None:
         return None
     rendition = source.rendition
-    made = await converter.convert(
-        raw, name=file_name(source.locator), media_type=rendition.declared_type
-    )
+    made = await converter.convert(raw, name=name, media_type=rendition.declared_type)
     document = made.document
     if document is None:
         audit.findings.append(Finding(about, f"cannot be read again: {made.reason}"))
@@ -186,15 +226,6 @@ def _was_cut_elsewhere(text: str, archived: str, rendition: Rendition) -> bool:
     return rendition.outcome == Outcome.PARTIAL and shorter != longer and longer.startswith(shorter)
 
 
-def _body(audit: Audit, artifacts: Artifacts, run: Run, address: str, about: str) -> bytes | None:
-    try:
-        return artifacts.get(address)
-    except AssayError as error:
-        if address not in run.withheld:
-            audit.findings.append(Finding(about, error.message))
-        return None
-
-
 def _check_evidence(audit: Audit, research: Research, texts: dict[str, str]) -> None:
     for id_ in research.evidence_order:
         event = research.evidence[id_]
@@ -206,16 +237,21 @@ def _check_evidence(audit: Audit, research: Research, texts: dict[str, str]) -> 
                 audit.findings.append(Finding(f"evidence {id_}", problem))
 
 
-def _check_derived(audit: Audit, artifacts: Artifacts, run: Run, research: Research) -> None:
+def _check_derived(chain: Chain, research: Research) -> None:
     for id_ in research.artifact_order:
         artifact = research.artifacts[id_]
         sealed = artifact.role is ArtifactRole.REPORT and research.completed
         if artifact.role is not ArtifactRole.SOURCE and not sealed:
             about = f"{artifact.role} {artifact.name!r}"
-            _body(audit, artifacts, run, artifact.content_hash, about)
-    for call_id, effect in sorted(run.effects.items()):
+            chain.body(artifact.content_hash, about)
+    check_outcomes(chain)
+
+
+def check_outcomes(chain: Chain) -> None:
+    """Read the outcome of every step that settled."""
+    for call_id, effect in sorted(chain.run.effects.items()):
         if effect.outcome_hash:
-            _body(audit, artifacts, run, effect.outcome_hash, f"outcome of step {call_id}")
+            chain.body(effect.outcome_hash, f"outcome of step {call_id}")
 
 
 # ---- the report
@@ -224,11 +260,12 @@ def _check_derived(audit: Audit, artifacts: Artifacts, run: Run, research: Resea
 def _check_report(
     audit: Audit, desk: Desk, run: Run, research: Research, texts: dict[str, str]
 ) -> None:
+    chain = Chain(audit, desk.artifacts, run)
     bodies = {
-        artifact.name: _body(audit, desk.artifacts, run, artifact.content_hash, artifact.name)
+        artifact.name: chain.body(artifact.content_hash, artifact.name)
         for artifact in research.of_role(ArtifactRole.REPORT)
     }
-    _check_published(audit, desk.reports / run.run_id, run, bodies)
+    check_published(chain, desk.reports / run.run_id, bodies)
     structured = bodies.get("report.json")
     if structured is None:
         return
@@ -242,7 +279,9 @@ def _check_report(
     _check_claims(audit, content, research)
 
 
-def _check_published(audit: Audit, folder: Path, run: Run, bodies: dict[str, bytes | None]) -> None:
+def check_published(chain: Chain, folder: Path, bodies: dict[str, bytes | None]) -> None:
+    """Compare what lies in `folder` with the sealed `bodies` by name."""
+    audit, run = chain.audit, chain.run
     if run.status != "completed":
         return
     for name, body in bodies.items():
