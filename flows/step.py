@@ -24,9 +24,11 @@ from prefect.context import FlowRunContext
 from pydantic import TypeAdapter
 
 from adapters.models.port import Answer
+from flows.cancelling import Watch
 from flows.groups import first_leaf
 from flows.kinds import kind_of
 from flows.wiring import Desk, StopAfter
+from state.code_state import Paper2Code
 from state.effects import Effect
 from state.envelope import Draft, Refs
 from state.errors import BudgetExceeded
@@ -118,7 +120,8 @@ class _Call:
 class Driver:
     """Executes one run, holding its lease under `epoch`.
 
-    `ancestors` are the runs that it is a retry of, nearest first, each as of its retry.
+    `ancestors` are the runs that it is a retry of, nearest first, each as of its retry. `watch`
+    ends the steps in flight when somebody wants the run's end.
     """
 
     def __init__(self, desk: Desk, run: Run, epoch: int, *, ancestors: Sequence[Run] = ()) -> None:
@@ -127,6 +130,7 @@ class Driver:
         self._run = run
         self._ancestors = ancestors
         self._lock = asyncio.Lock()
+        self.watch = Watch(self._is_end_wanted)
 
     @property
     def run(self) -> Run:
@@ -140,6 +144,19 @@ class Driver:
         if research is None:
             raise RejectedError(f"run {self._run.run_id!r} has not started", code="NOT_STARTED")
         return research
+
+    @property
+    def paper2code(self) -> Paper2Code:
+        """Return what is known of a Paper2Code run."""
+        code = self._run.paper2code
+        if code is None:
+            raise RejectedError(f"run {self._run.run_id!r} has not started", code="NOT_STARTED")
+        return code
+
+    @property
+    def ancestors(self) -> Sequence[Run]:
+        """Return the runs that this is a retry of, nearest first, each as of its retry."""
+        return self._ancestors
 
     async def step(
         self,
@@ -158,6 +175,7 @@ class Driver:
         run), `BudgetExceeded` when `reserve` does not fit, `CancelRequested`, and
         `ObstructedError` (the disk, say) for what a person has to mend.
         """
+        self._heed_cancel()
         call_id = step_call_id(turn.id, task.name, _jsonable(given))
         known = await self._known(turn, task.name, call_id)
         if known is None:
@@ -197,13 +215,23 @@ class Driver:
         """Fold what others appended meanwhile; raise `CancelRequested` if they want an end."""
         async with self._lock:
             self._run = await anyio.to_thread.run_sync(self.desk.ledger.project, self._run.run_id)
-        if self._run.cancel_reason is not None:
-            raise CancelRequested(self._run.cancel_reason)
+        self._heed_cancel()
         return self._run
 
     def archive(self, data: bytes) -> str:
         """Keep `data` and return its content hash."""
         return self.desk.artifacts.put(data)
+
+    def _heed_cancel(self) -> None:
+        if self._run.cancel_reason is not None:
+            raise CancelRequested(self._run.cancel_reason)
+
+    async def _is_end_wanted(self) -> bool:
+        try:
+            await self.look()
+        except CancelRequested:
+            return True
+        return False
 
     async def _known(self, turn: Turn, verb: str, call_id: str) -> Effect | None:
         effect = self._run.effects.get(call_id)
@@ -232,7 +260,10 @@ class Driver:
             self.desk.policy.authorise(asked)
         await self._reserve(call)
         began = monotonic()
-        state: State[Any] = await call.task(call.given, **tools, return_state=True)
+        with self.watch.over() as scope:
+            state: State[Any] = await call.task(call.given, **tools, return_state=True)
+        if scope.cancelled_caught:  # what it may have spent stays reserved
+            raise CancelRequested(self._run.cancel_reason or "cancelled")
         answer = await state.aresult(raise_on_failure=False)
         ended = await self._ending(call, answer, round((monotonic() - began) * 1000))
         refs = self._refs(call.turn, call.call_id, str(state.state_details.task_run_id))
@@ -315,10 +346,11 @@ def executing(run_id: str) -> Driver:
 
 @asynccontextmanager
 async def driving(driver: Driver) -> AsyncIterator[Driver]:
-    """Make `driver` the one that sub-flows find."""
+    """Make `driver` the one that sub-flows find, and let it look for who wants its end."""
     token = _executing.set(driver)
     try:
-        yield driver
+        async with driver.watch.kept():
+            yield driver
     finally:
         _executing.reset(token)
 
