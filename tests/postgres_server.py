@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
+import psutil
+
 _FOLDERS = ("/usr/lib/postgresql", "/usr/local/lib/postgresql")
 _NEEDED = ("initdb", "postgres")
 _START_S = 60.0
@@ -79,8 +81,13 @@ class PostgresServer:
         if self._process is None:
             return
         signals = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT, "kill": signal.SIGKILL}
+        backends = psutil.Process(self._process.pid).children() if how == "kill" else []
         self._process.send_signal(signals[how])
+        for backend in backends:
+            with suppress(psutil.NoSuchProcess):
+                backend.kill()
         self._process.wait(_START_S)
+        psutil.wait_procs(backends, _START_S)
         self._process = None
 
     def restart(self, how: Literal["fast", "immediate", "kill"] = "immediate") -> None:

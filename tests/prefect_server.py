@@ -1,6 +1,7 @@
 """A Prefect server of the tests' own, as a team runs one: its records are in PostgreSQL."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -30,6 +31,11 @@ def prefect_on_postgres(database_url: str, folder: Path) -> Iterator[str]:
         "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
         "PREFECT_SERVER_UI_ENABLED": "false",
         "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+        "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
+        "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "100",
     }
     log = folder / "prefect.log"
     with log.open("wb") as file:
@@ -37,16 +43,14 @@ def prefect_on_postgres(database_url: str, folder: Path) -> Iterator[str]:
             [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1",
              "--port", str(port)],
             stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=settings, cwd=folder,
+            start_new_session=True,
         )  # fmt: skip
     url = f"http://127.0.0.1:{port}/api"
     try:
         _wait_for(url, process, log)
         yield url
     finally:
-        process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(15)
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # nobody needs its records any more
         process.wait()
 
 

@@ -1,13 +1,13 @@
 """Commands that execute runs or end them: research, resume, retry, cancel."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from flows.boundary import Stopped, signal_of
+from flows.commands.asking import requested
 from flows.commands.executing import (
     Manner,
     StopPoint,
@@ -124,35 +124,31 @@ def research(  # noqa: PLR0913 - every option is a parameter
 
     Example: assay research "How long are audit logs kept?" -s notes/
     """
-    from flows.runs import compose_request, micro_usd
-
-    request = compose_request(
+    request = requested(
         question,
-        sources=[*(sources or []), *(more or [])],
-        search=search or [],
-        origins=origin or [],
-        references=reference or [],
+        more,
+        sources=sources,
+        search=search,
+        reference=reference,
+        origin=origin,
         model=model,
-        now=datetime.now(UTC),
-        run_id=run_id,
-        scope=scope,
-        limits={
-            "max_rounds": max_rounds,
-            "max_queries": max_queries,
-            "max_pages": max_pages,
-            "max_searches": max_searches,
-            "max_read_pages": max_read_pages,
-            "max_model_calls": max_model_calls,
-            "research_seconds": research_seconds,
-            "max_tokens": budget_tokens,
-            "max_cost_micro_usd": None if budget_usd is None else micro_usd(budget_usd),
-        },
         profile=profile,
-        plan_review=review,
+        scope=scope,
+        review=review,
+        run_id=run_id,
         cross_check=cross_check,
         audience=audience,
         boundaries=boundaries,
-        research_type=type_,
+        type_=type_,
+        max_rounds=max_rounds,
+        max_queries=max_queries,
+        max_pages=max_pages,
+        max_searches=max_searches,
+        max_read_pages=max_read_pages,
+        max_model_calls=max_model_calls,
+        research_seconds=research_seconds,
+        budget_tokens=budget_tokens,
+        budget_usd=budget_usd,
     )
     _research(request, Manner(quiet, json, log_json, stop_after))
 

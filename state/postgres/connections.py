@@ -139,7 +139,8 @@ class Connections:
     def connect(self, *, patience: float | None = None) -> Connection:
         """Return a new connection, not one of those that are kept.
 
-        Raises `StorageError`, at once when the server was never reached or does not let us in.
+        Raises `StorageError`, at once when the server was not reached before, or not the last time,
+        or does not let us in.
         """
         wait = self._outage if patience is None else patience
         deadline, tries = time.monotonic() + (wait if self._was_reached else 0.0), 0
@@ -149,6 +150,8 @@ class Connections:
             except psycopg.Error as error:
                 text = str(error)
                 if time.monotonic() > deadline or any(sign in text for sign in _HOPELESS):
+                    # Whoever asks next, to record that the run was interrupted say, waits no more.
+                    self._was_reached = False
                     raise self.unreachable(error) from error
                 tries += 1
                 time.sleep(pause(tries))

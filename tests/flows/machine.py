@@ -23,7 +23,7 @@ from state.values.errors import AssayError
 
 FIXED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 _AT_ONCE = 3
-_PATIENCE_S = 80.0
+_PATIENCE_S = 160.0
 _PAUSE_S = 0.2
 
 
@@ -40,6 +40,8 @@ def carry(desk: Desk, run_id: str) -> bool:
         return False  # another machine was faster
     except AssayError as error:
         status, reason = "interrupted", error.message
+    except Exception as error:  # noqa: BLE001 - of the engine, whose database went away
+        status, reason = "interrupted", f"{type(error).__name__}: {error}"
     say(run=run_id, status=status, reason=reason)
     return status in TERMINAL
 
