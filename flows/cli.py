@@ -18,6 +18,7 @@ from flows.commands import (
     reading,
     reviewing,
     running,
+    scheduling,
     serving,
     verifying,
 )
@@ -65,6 +66,7 @@ app = typer.Typer(
 )
 ledger = typer.Typer(help="Check, rebuild or export the ledger.", no_args_is_help=True)
 policy = typer.Typer(help="Say who may research here.", no_args_is_help=True)
+schedule = typer.Typer(help="Answer a question again and again.", no_args_is_help=True)
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(
@@ -83,15 +85,23 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 _OF_THE_LEDGER: tuple[Callable[..., None], ...] = (
     *(ledgering.verify, ledgering.rebuild, ledgering.export),
 )
+_OF_SCHEDULES: tuple[Callable[..., None], ...] = (
+    *(scheduling.add, scheduling.show, scheduling.pause, scheduling.resume, scheduling.remove),
+    scheduling.run,
+)
 for command in _COMMANDS:
     app.command(cls=Command)(command)
 for command in _OF_THE_LEDGER:
     ledger.command(cls=Command)(command)
+for command in _OF_SCHEDULES:
+    schedule.command(cls=Command)(command)
+schedule.command("list", cls=Command)(scheduling.list_)
 policy.command("show", cls=Command)(keeping.show)
 policy.command("set", cls=Command)(keeping.set_)
 policy.command("revoke", cls=Command)(keeping.revoke)
 app.add_typer(ledger, name="ledger")
 app.add_typer(policy, name="policy")
+app.add_typer(schedule, name="schedule")
 
 
 def _version(value: bool) -> None:

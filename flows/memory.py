@@ -7,34 +7,51 @@ and the archive an object store; what either needs is imported only then.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.settings import Settings
 from state.artifacts import Artifacts
+from state.follow import Fold, S
 from state.ledger import Ledger
 from state.projection import Run, RunFold
+from state.schedule import Schedule, ScheduleFold
 from state.values.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from state.postgres.ledger import PostgresLedger
 
 _COPY = "ledger-copy"
+_SCHEDULES = "schedules"
 
 
 def open_ledger(settings: Settings, clock: Callable[[], datetime]) -> Ledger[Run]:
     """Return the ledger; `clock` gives the times of events. Raises `InvalidRequest`."""
     if settings.is_shared:
-        return _shared_ledger(settings, clock)
-    from state.append import Hooks
-    from state.local_ledger import LocalLedger
-    from state.query import Bounds
+        return _shared_ledger(settings, clock, fold=RunFold())
+    return _local_ledger(settings, settings.home, RunFold(), clock)
 
-    return LocalLedger(
-        settings.home,
-        RunFold(),
-        hooks=Hooks(clock=clock),
-        bounds=Bounds(time_s=settings.sql_timeout_s),
-    )
+
+def open_schedules(settings: Settings, clock: Callable[[], datetime]) -> Ledger[Schedule]:
+    """Return the ledger of the schedules, one stream of events each; it lies beside that of runs.
+
+    So a decision about a slot is as durable as one about a run, is made once however many machines
+    look at the schedule, and no reader of runs has to know of it. Raises `InvalidRequest`.
+    """
+    if settings.is_shared:
+        return _shared_ledger(settings, clock, fold=ScheduleFold(), suffix=f"_{_SCHEDULES}")
+    return _local_ledger(settings, settings.home / _SCHEDULES, ScheduleFold(), clock)
+
+
+def has_schedules(settings: Settings) -> bool:
+    """Tell whether there was ever a schedule; makes nothing. Raises as `is_begun`."""
+    if not settings.is_shared:
+        return (settings.home / _SCHEDULES / "runs").is_dir()
+    ledger = _shared_ledger(settings, datetime.now, fold=ScheduleFold(), suffix=f"_{_SCHEDULES}")
+    try:
+        return ledger.is_made()
+    finally:
+        ledger.close()
 
 
 def open_archive(settings: Settings) -> Artifacts:
@@ -61,7 +78,7 @@ def is_begun(settings: Settings) -> bool:
     """
     if not settings.is_shared:
         return (settings.home / "runs").is_dir()
-    ledger = _shared_ledger(settings, datetime.now)
+    ledger = _shared_ledger(settings, datetime.now, fold=RunFold())
     try:
         return ledger.is_made()
     finally:
@@ -72,10 +89,24 @@ def memory_place(settings: Settings) -> str:
     """Return where the ledger is, for people, and without a password. Raises `InvalidRequest`."""
     if not settings.is_shared:
         return str(settings.home)
-    return f"PostgreSQL at {_shared_ledger(settings, datetime.now).place}"
+    return f"PostgreSQL at {_shared_ledger(settings, datetime.now, fold=RunFold()).place}"
 
 
-def _shared_ledger(settings: Settings, clock: Callable[[], datetime]) -> "PostgresLedger[Run]":
+def _local_ledger(
+    settings: Settings, home: Path, fold: Fold[S], clock: Callable[[], datetime]
+) -> Ledger[S]:
+    from state.append import Hooks
+    from state.local_ledger import LocalLedger
+    from state.query import Bounds
+
+    return LocalLedger(
+        home, fold, hooks=Hooks(clock=clock), bounds=Bounds(time_s=settings.sql_timeout_s)
+    )
+
+
+def _shared_ledger(
+    settings: Settings, clock: Callable[[], datetime], *, fold: Fold[S], suffix: str = ""
+) -> "PostgresLedger[S]":
     with _explained("ASSAY_LEDGER_URL", "ASSAY_LEDGER_SCHEMA", extra="postgres"):
         from state.append import Hooks
         from state.postgres.ledger import PostgresLedger, Waits
@@ -83,12 +114,12 @@ def _shared_ledger(settings: Settings, clock: Callable[[], datetime]) -> "Postgr
 
         return PostgresLedger(
             settings.ledger_url.get_secret_value(),
-            RunFold(),
-            schema=settings.ledger_schema,
+            fold,
+            schema=settings.ledger_schema + suffix,
             hooks=Hooks(clock=clock),
             bounds=Bounds(time_s=settings.sql_timeout_s),
             waits=Waits(lease_s=settings.ledger_lease_s, outage_s=settings.ledger_outage_s),
-            copies=settings.home / _COPY,
+            copies=settings.home / f"{_COPY}{suffix}",
         )
 
 

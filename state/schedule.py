@@ -148,11 +148,11 @@ def _apply(state: Schedule, event: Event, envelope: Envelope) -> Schedule:
             )
         case SchedulePaused():
             if state.paused_at is not None:
-                raise Refused("the schedule is paused already", code="STATUS")
+                raise Refused(f"schedule {envelope.run_id!r} is paused already", code="STATUS")
             return replace(state, paused_at=at)
         case ScheduleResumed():
             if state.paused_at is None:
-                raise Refused("the schedule is not paused", code="STATUS")
+                raise Refused(f"schedule {envelope.run_id!r} is not paused", code="STATUS")
             over = (state.paused_at, at)
             return replace(state, paused_at=None, pauses=(*state.pauses, over))
         case ScheduleRemoved():
