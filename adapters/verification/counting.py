@@ -16,7 +16,8 @@ class Record:
     before. `exit_code` is what the runner itself said then. `seen` are the tests that were found,
     as (file, name); a name is '' for a file that said that it is to be skipped. `faults` are tests
     that failed, `unrun` those that were found and not run, `rewritten` those whose failure was
-    reported as something else, and `idle` files that were run and had no test.
+    reported as something else, and `idle` files that were run and had no test. `details` is what
+    the runner says of failures, where it does not say so in its output.
     """
 
     counts: Counts
@@ -28,6 +29,7 @@ class Record:
     unrun_count: int = 0
     rewritten: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
+    details: str = ""
 
 
 def read_record(data: bytes | None, nonce: str) -> Record | None:

@@ -33,6 +33,7 @@ _TEMPORARY = ".installing"
 _UNREACHABLE = (
     "connection broken by", "Temporary failure in name resolution", "Network is unreachable",
     "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT", "ENETUNREACH",
+    "SELF_SIGNED_CERT", "UNABLE_TO_VERIFY", "CERTIFICATE_VERIFY_FAILED",
 )  # fmt: skip
 
 
@@ -209,7 +210,12 @@ def _npm(asked: tuple[str, ...], target: Path, index: Index, limits: Limits) -> 
     ]
     return Command(
         argv=(*found.argv_prefix, *options, "--", *asked),
-        environment={**found.environment, "npm_config_globalconfig": "/dev/null"},
+        environment={
+            **found.environment,
+            "npm_config_globalconfig": "/dev/null",
+            "NODE_OPTIONS": "--use-openssl-ca",  # this machine's authorities, which pip uses too
+            "SSL_CERT_DIR": "/etc/ssl/certs",
+        },
         read_only=found.read_only,
         network=True,
         limits=limits,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from adapters.sandbox.port import Finished, Limits
+from adapters.sandbox.port import TAIL_BYTES, Finished, Limits
 from adapters.verification.counting import Record
 from adapters.verification.discovery import TestCommand
 from adapters.verification.walking import read_own, walk
@@ -36,11 +36,17 @@ def judge(
         wall_s=round(finished.wall_s, 3),
         counts=None if record is None else record.counts,
         counted_by="" if record is None else counted_by,
-        output_tail=redact(finished.output_tail.decode(errors="replace").replace("\0", "\ufffd")),
+        output_tail=_tail(finished, record),
         verdict=verdict,
         reason=redact(reason),
         tests=tuple(redact(each) for each in (record.faults if record else ())),
     )
+
+
+def _tail(finished: Finished, record: Record | None) -> str:
+    said = finished.output_tail.decode(errors="replace").replace("\0", "\ufffd")
+    details = f"\n{record.details}\n" if record is not None and record.details else ""
+    return redact(said + details)[-TAIL_BYTES:]
 
 
 def _verdict(

@@ -54,7 +54,8 @@ def report_options(tool: Tool, path: str) -> tuple[str, ...]:
         case Tool.JEST:
             return ("--ci", "--json", f"--outputFile={path}")
         case Tool.VITEST:
-            return ("--watch=false", "--reporter=json", f"--outputFile={path}")
+            reporters = ("--reporter=default", "--reporter=json")
+            return ("--watch=false", *reporters, f"--outputFile.json={path}")
         case Tool.MOCHA:
             return ("--reporter=json", f"--reporter-option=output={path}")
 
@@ -103,7 +104,19 @@ def _mocha(said: Mapping[str, Any]) -> Record | None:
     pending = _number(stats, "pending")
     unrun = max(0, _number(stats, "tests") - passed - failures - pending)
     counts = Counts(passed + failed, passed, failed, hooks, pending)
-    return Record(counts, is_complete=True, faults=tuple(faults), unrun_count=unrun)
+    return Record(
+        counts,
+        is_complete=True,
+        faults=tuple(faults),
+        unrun_count=unrun,
+        details="\n\n".join(_told(each) for each in _dicts(said.get("failures"))),
+    )
+
+
+def _told(failure: Mapping[str, Any]) -> str:
+    error = failure.get("err")
+    known = error if isinstance(error, dict) else {}
+    return f"{failure.get('fullTitle')}\n{known.get('stack') or known.get('message') or ''}"
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
