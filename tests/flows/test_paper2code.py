@@ -1,0 +1,284 @@
+"""From a paper to code whose tests ran, on the real engine and in the real sandbox."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adapters.models.coder import FileDraft
+from adapters.sandbox.choose import open_sandbox
+from adapters.sandbox.port import SandboxUnavailable
+from flows.runs import execute, retry
+from state.values.code_plan import Component, PaperCitation
+from tests.flows.code_world import FILES, PLAN, SMOOTHER, TEST, WRONG, CodeWorld, scripted
+from tests.flows.world import types
+
+
+def _sandbox_is_missing() -> str:
+    try:
+        open_sandbox()
+    except SandboxUnavailable as error:
+        return error.message
+    return ""
+
+
+pytestmark = [
+    pytest.mark.usefixtures("prefect_server"),
+    pytest.mark.skipif(bool(_sandbox_is_missing()), reason=_sandbox_is_missing() or "there is one"),
+]
+
+
+@pytest.fixture
+def world(assay_home: Path) -> CodeWorld:
+    return CodeWorld(assay_home)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "safe.directory=*", "-C", str(folder), *arguments],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_a_paper_becomes_code_whose_tests_ran_and_passed(world: CodeWorld) -> None:
+    """Cases: A 1, 2, 4; D 31, 32."""
+    result = world.made()
+
+    assert (result.status, result.outcome, result.answer_status) == (
+        "completed", "complete", "verified",
+    )  # fmt: skip
+    assert result.progress == 100
+    assert result.verifications[-1]["executed"] == 1
+    assert result.verifications[-1]["verdict"] == "passed"
+    for path, text in FILES.items():
+        assert (world.workspace / path).read_text() == text
+    report = (world.workspace / "REPORT.md").read_text()
+    assert "The smoothed value is s = b" in report
+    assert "NOT FOUND" not in report
+    subjects = git(world.workspace, "log", "--format=%s", "--reverse").split("\n")[:-1]
+    assert subjects == ["Plan", "Implement the plan", "Report"]
+    assert git(world.workspace, "rev-parse", "HEAD").strip() == result.commit
+    tracked = set(git(world.workspace, "ls-files").split())
+    assert tracked == {*FILES, "REPORT.md", "PLAN.json"}
+
+
+def test_each_stage_is_one_item_and_progress_never_falls(world: CodeWorld) -> None:
+    seen: list[int] = []
+    desk = world.desk(observe=lambda run, _: seen.append(run.progress))
+    from flows.code_runs import submit_code
+
+    submit_code(desk, world.request())
+    execute(desk, "c1")
+
+    assert seen == sorted(seen)
+    assert seen[-1] == 100
+    stages = [record.stage for record in desk.ledger.project("c1").stages]
+    assert stages == [
+        "preparing", "acquiring_input", "extracting_document", "segmenting_document", "planning",
+        "implementing", "verifying", "finalizing",
+    ]  # fmt: skip
+
+
+def test_what_fails_is_repaired_and_the_frozen_tests_are_not(world: CodeWorld) -> None:
+    """Cases: H 77."""
+    world.coder = scripted(
+        files={**FILES, "smoother.py": WRONG},
+        repairs=({"tests/test_smoother.py": "def test(): pass\n", "smoother.py": SMOOTHER},),
+    )
+
+    result = world.made()
+
+    assert result.status == "completed"
+    assert [v["verdict"] for v in result.verifications] == ["failed", "passed"]
+    assert (world.workspace / "tests/test_smoother.py").read_text() == TEST
+    report = (world.workspace / "REPORT.md").read_text()
+    assert "is frozen and stays as it is" in report
+    assert "Repair 1" in git(world.workspace, "log", "--format=%s")
+
+
+def test_tests_that_still_fail_leave_an_incomplete_run_that_says_so(world: CodeWorld) -> None:
+    """Cases: A 7."""
+    other = WRONG.replace("self.b * self.s", "self.b * self.s + 0.0")
+    again = WRONG.replace("(1 - self.b) * x", "(1.0 - self.b) * x")
+    more = WRONG.replace("self.t += 1", "self.t = self.t + 1")
+    world.coder = scripted(
+        files={**FILES, "smoother.py": WRONG},
+        repairs=({"smoother.py": other}, {"smoother.py": again}, {"smoother.py": more}),
+    )
+
+    result = world.made()
+
+    assert (result.status, result.code, result.outcome) == (
+        "failed", "WORKFLOW_INCOMPLETE", "incomplete",
+    )  # fmt: skip
+    assert len(result.verifications) == 4
+    assert world.coder.calls.count("repair") == 3
+    assert "1 failed" in result.reason
+    assert "Incomplete" in (world.workspace / "REPORT.md").read_text()
+    assert (world.workspace / "smoother.py").read_text() == more
+
+
+def test_a_retry_goes_on_from_the_repairs_that_were_made(world: CodeWorld) -> None:
+    """Cases: B 14, E 38."""
+    almost = WRONG.replace("self.t += 1", "self.t = self.t + 1")
+    world.coder = scripted(
+        files={**FILES, "smoother.py": WRONG}, repairs=({"smoother.py": almost}, {})
+    )
+    assert world.made().code == "WORKFLOW_INCOMPLETE"
+    before = list(world.coder.calls)
+    world.coder = scripted(files={}, repairs=({"smoother.py": SMOOTHER},))
+
+    desk = world.desk()
+    run = retry(desk, "c1")
+    result = world.resumed(run.run_id)
+
+    assert "design" in before
+    assert world.coder.calls == ["repair"]
+    assert result.status == "completed"
+    assert desk.ledger.project("c1").status == "failed"
+    assert (world.workspace / "smoother.py").read_text() == SMOOTHER
+    given = world.coder.given[0]
+    assert any(draft.text == almost for draft in given.files)  # type: ignore[union-attr]
+
+
+def test_a_file_that_stays_empty_is_named_as_missing(world: CodeWorld) -> None:
+    """Cases: A 4, A 10."""
+    world.coder = scripted(
+        lies={
+            "write_file": lambda given, honest: FileDraft(given.file.path, " \n")
+            if given.file.path == "smoother.py"
+            else honest
+        }
+    )
+
+    result = world.made()
+
+    assert (result.status, result.code) == ("failed", "WORKFLOW_INCOMPLETE")
+    assert result.missing == ["smoother.py"]
+    assert "smoother.py is missing: smoother.py is empty" in result.reason
+    # The second try is told what was wrong; a third would be the same call again.
+    assert world.coder.calls.count("write_file smoother.py") == 2
+    assert not (world.workspace / "smoother.py").exists()
+
+
+def test_what_was_wrong_with_a_file_is_told_in_the_next_try(world: CodeWorld) -> None:
+    problems: list[str] = []
+
+    def write(given: object, honest: FileDraft) -> FileDraft:
+        if given.file.path != "smoother.py":  # type: ignore[attr-defined]
+            return honest
+        problems.append(given.problem)  # type: ignore[attr-defined]
+        if len(problems) == 1:
+            return FileDraft("smoother.py", "def add(:\n")
+        if len(problems) == 2:
+            return FileDraft("smoother.py", "def add(x):\n    pass\n")
+        return honest
+
+    world.coder = scripted(lies={"write_file": write})
+
+    assert world.made().status == "completed"
+    assert "does not parse" in problems[1]
+    assert "is not finished" in problems[2]
+
+
+def test_a_citation_that_the_paper_does_not_hold_is_marked(world: CodeWorld) -> None:
+    part = replace(
+        PLAN.implementation_components[0],
+        citations=(PaperCitation("The weight b is 0.99 in all experiments."),),
+    )
+    world.coder = scripted(plan_=replace(PLAN, implementation_components=(part,)))
+
+    assert world.made().status == "completed"
+
+    assert "NOT FOUND in the source" in (world.workspace / "REPORT.md").read_text()
+    plan = json.loads((world.workspace / "PLAN.json").read_text())
+    assert plan["implementation_components"][0]["citations"][0]["start"] is None
+    assert plan["quantities"][0]["citation"]["start"] is not None
+
+
+def test_a_refusal_is_no_plan(world: CodeWorld) -> None:
+    refusal = "I cannot help with file structure, implementation components, validation approach."
+    world.coder = scripted(
+        plan_=replace(
+            PLAN, file_structure=(), implementation_components=(Component("a", "a", refusal, ""),)
+        )
+    )
+
+    result = world.made()
+
+    assert (result.status, result.code) == ("failed", "PLAN_INVALID")
+    assert world.coder.calls.count("design") == 2  # a third would be the same call again
+    assert not [call for call in world.coder.calls if call.startswith("write_file")]
+    assert world.opened == 0
+
+
+def test_a_document_without_text_stops_before_a_model_is_asked(world: CodeWorld) -> None:
+    """Cases: G 53."""
+    world.paper = " \n \n"
+
+    result = world.made()
+
+    assert result.status == "failed"
+    assert "no text" in result.reason
+    assert world.coder.calls == []
+
+
+def test_a_workspace_that_holds_something_is_left_alone(world: CodeWorld) -> None:
+    world.workspace.mkdir()
+    (world.workspace / "mine.txt").write_text("mine")
+
+    result = world.made()
+
+    assert (result.status, result.code) == ("failed", "WORKSPACE")
+    assert [path.name for path in world.workspace.iterdir()] == ["mine.txt"]
+    assert world.coder.calls == []
+
+
+def test_what_a_person_changed_meanwhile_is_not_overwritten(world: CodeWorld) -> None:
+    world.workspace.mkdir()
+
+    async def meddle(call: str) -> None:
+        if call == "write_file README.md":
+            (world.workspace / "README.md").write_text("mine")
+
+    world.coder = scripted(before=meddle)
+
+    result = world.made()
+
+    assert result.status == "interrupted"
+    assert "README.md" in result.reason
+    assert (world.workspace / "README.md").read_text() == "mine"
+    (world.workspace / "README.md").unlink()
+    assert world.resumed().status == "completed"
+    assert world.coder.calls.count("design") == 1
+
+
+def test_a_requirement_alone_is_enough(world: CodeWorld) -> None:
+    """Cases: A 7."""
+    result = world.made(source_type="requirement", source="The weight b is 0.9. Write a smoother.")
+
+    assert result.status == "completed"
+    assert "Wanted: The weight b is 0.9" in (world.workspace / "REPORT.md").read_text()
+
+
+def test_an_exhausted_budget_leaves_what_there_is(world: CodeWorld) -> None:
+    """Cases: B 14."""
+    result = world.made(budgets={"max_model_calls": 3})
+
+    assert (result.status, result.code) == ("failed", "WORKFLOW_INCOMPLETE")
+    assert result.usage["model_calls"] <= 3
+    assert result.missing
+    assert "limit is 3" in result.reason
+    assert (world.workspace / "smoother.py").exists()
+
+
+def test_a_run_that_is_executed_again_repeats_nothing(world: CodeWorld) -> None:
+    first = world.made()
+    calls, events = list(world.coder.calls), types(world.desk(), "c1")
+
+    assert world.resumed().commit == first.commit
+    assert world.coder.calls == calls
+    assert types(world.desk(), "c1") == events
