@@ -1,0 +1,106 @@
+"""Repair: whole files for what a failed verification shows, and never those that are frozen."""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import PurePosixPath
+
+from adapters.models.chat.packing import Piece
+from adapters.models.chat.port import ChatRequest
+from adapters.models.chat.prompts import fence
+from adapters.models.chat.tokens import estimate
+from adapters.models.coder import FileDraft, Repair, RepairFilesInput
+from adapters.models.coding.asking import AskedText, file_limit
+from adapters.models.coding.fenced import Unusable, read_files
+from adapters.models.coding.showing import files_of, quantities_of, text_request
+from adapters.models.coding.stubs import find_stubs
+from adapters.models.language.asking import fitted
+from state.values.redaction import redact
+
+_OUTPUT_SHARE = 5  # of the context, what the output of the tests may take
+_MOST_OUTPUT_TOKENS = 2500
+_CAUSE = re.compile(r"(?im)^\W*(?:cause|diagnosis|ursache)\W*:\s*(?P<said>.+)$")
+_LONGEST_CAUSE = 500
+_TELLING = re.compile(r"^(?:E\s|>\s|FAILED|ERROR|.*Error\b|.*assert|\S+:\d+:|=+ )")
+_MOST_NAMED = 6
+
+
+def ask_repair(given: RepairFilesInput, context_tokens: int) -> AskedText[Repair]:
+    """Return the request for a repair, with the files that the output names before the others."""
+    output = told_output(given.output, min(_MOST_OUTPUT_TOKENS, context_tokens // _OUTPUT_SHARE))
+    changing = [_piece(each, given.output, 2.0) for each in given.files]
+    frozen = [_piece(each, given.output, 0.0) for each in given.frozen]
+
+    def build(pieces: Sequence[Piece]) -> ChatRequest:
+        return _request(given, output, pieces, file_limit(context_tokens))
+
+    whole = fitted([*changing, *frozen], build, context_tokens)
+    shown = [each.path for each in given.files if any(p.key == each.path for p in whole.pieces)]
+    return AskedText(whole.request, partial(read_repair, given, shown))
+
+
+def read_repair(given: RepairFilesInput, paths: Sequence[str], answer: str) -> Repair:
+    """Return the files of `paths` that `answer` changes; raises `Unusable` if it changes none."""
+    before = {each.path: each for each in given.files}
+    found = read_files(answer, paths)
+    drafts = []
+    for path, text in found.items():
+        if text.strip() == before[path].text.strip():
+            continue
+        if stubs := set(find_stubs(path, text)) - set(find_stubs(path, before[path].text)):
+            named = "; ".join(sorted(stubs)[:_MOST_NAMED])
+            raise Unusable(f"{path} is not finished: {named}; write all of it")
+        drafts.append(FileDraft(path, text, before[path].summary))
+    if not drafts:
+        raise Unusable("it changes nothing: the files in it are what they were")
+    cause = _CAUSE.search(answer)
+    said = cause["said"] if cause else answer.strip().split("```", maxsplit=1)[0]
+    diagnosis = " ".join(said.replace("*", "").split())[:_LONGEST_CAUSE]
+    return Repair(diagnosis or "No cause was told.", tuple(drafts))
+
+
+def told_output(output: str, room_tokens: int) -> str:
+    """Return of the output of tests what fits: all, or else the telling lines and the end."""
+    if estimate(output) <= room_tokens:
+        return output.strip()
+    lines = output.splitlines()
+    chosen: set[int] = set()
+    used = 0
+    ends = range(len(lines) - 1, max(-1, len(lines) - 15), -1)
+    telling = [at for at, line in enumerate(lines) if _TELLING.match(line)]
+    for at in dict.fromkeys([*ends, *telling, *range(len(lines) - 1, -1, -1)]):
+        size = estimate(lines[at]) + 1
+        if used + size > room_tokens:
+            break
+        chosen.add(at)
+        used += size
+    return "\n".join(lines[at] for at in sorted(chosen)).strip()
+
+
+def _piece(file: FileDraft, output: str, priority: float) -> Piece:
+    named = file.path in output or PurePosixPath(file.path).name in output
+    return Piece(file.path, file.text, priority + (1.0 if named else 0.0))
+
+
+def _request(
+    given: RepairFilesInput, output: str, pieces: Sequence[Piece], output_tokens: int
+) -> ChatRequest:
+    texts = {piece.key: piece.text for piece in pieces}
+    files = [FileDraft(each.path, texts[each.path]) for each in given.files if each.path in texts]
+    frozen = [FileDraft(each.path, texts[each.path]) for each in given.frozen if each.path in texts]
+    facts = [f"Right when: {each.criterion}" for each in given.components]
+    if said := quantities_of(given.quantities):
+        facts.append(f"Values of the paper:\n{said}")
+    tried = "\n".join(f"- {each}" for each in given.tried)
+    return text_request(
+        "code-repair",
+        output_tokens=output_tokens,
+        title=redact(given.title),
+        language=given.language,
+        files=f"The files:\n\n{files_of(files)}" if files else "",
+        frozen=f"Frozen files:\n\n{files_of(frozen)}\n\n" if frozen else "",
+        facts=fence(redact("\n".join(facts)), "plan") + "\n\n" if facts else "",
+        output=fence(redact(output) or "(no output)", "output"),
+        tried=f"\nTried before, in vain:\n{redact(tried)}\n" if tried else "",
+        paths=", ".join(each.path for each in files),
+    )

@@ -1,0 +1,154 @@
+"""Write a file: a small one by rule, any other by a model that is shown what it may use."""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import PurePosixPath
+
+from adapters.models.chat.packing import Piece
+from adapters.models.chat.port import ChatRequest
+from adapters.models.chat.prompts import fence
+from adapters.models.coder import FileDraft, WriteFileInput
+from adapters.models.coding.asking import AskedText, file_limit
+from adapters.models.coding.assembling import PYTEST
+from adapters.models.coding.fenced import Unusable, read_file
+from adapters.models.coding.grounded import keep_grounded, numbers_in
+from adapters.models.coding.paths import is_manifest, language_of
+from adapters.models.coding.selecting import relevance
+from adapters.models.coding.showing import (
+    known_files,
+    paper,
+    pieces_of,
+    quantities_of,
+    text_request,
+)
+from adapters.models.coding.stubs import find_stubs
+from adapters.models.language.asking import fitted
+from state.values.code_plan import FileRole
+from state.values.redaction import redact
+
+_PROMPTS = {FileRole.TEST: "code-tests", FileRole.DOCUMENT: "code-document"}
+_MOST_NAMED = 6
+
+
+def written_by_rule(given: WriteFileInput) -> str | None:
+    """Return a file that follows from the plan alone, or None where it takes judgement."""
+    file = given.file
+    name = PurePosixPath(file.path).name
+    if is_manifest(file.path):
+        lines = [f"{each.name}{each.specifier}" for each in given.requirements]
+        return "\n".join(["# What the program and its tests need.", *sorted(lines)]) + "\n"
+    if file.path == PYTEST:
+        return "[pytest]\npythonpath = . src\n"
+    if name == "__init__.py" and not file.interface:
+        purpose = file.purpose.replace("\\", "/").replace('"', "'")
+        return f'"""{purpose}"""\n'
+    return None
+
+
+def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]:
+    """Return the request for a file, with as much of the paper as fits, and how it is read."""
+    scores = relevance(given.segments, _about(given)) if given.segments else []
+    most = max(scores, default=0.0) or 1.0
+    pieces = pieces_of(given.segments, [score / most for score in scores])
+    whole = fitted(pieces, partial(_request, given, file_limit(context_tokens)), context_tokens)
+    return AskedText(whole.request, partial(read_draft, given))
+
+
+def read_draft(given: WriteFileInput, answer: str) -> FileDraft:
+    """Return the file that `answer` gives; raises `Unusable` for one that is not written yet.
+
+    Of a test in Python, what expects numbers that nobody stated is left out, and said so.
+    """
+    path = given.file.path
+    text = read_file(path, answer)
+    if stubs := find_stubs(path, text):
+        raise Unusable(f"it is not finished: {'; '.join(stubs[:_MOST_NAMED])}; write all of it")
+    missing = [name for name in _promised(given) if not _defines(name, text)]
+    if missing:
+        raise Unusable(f"it lacks {', '.join(missing[:_MOST_NAMED])}, which the interface lists")
+    summary = given.file.purpose
+    if given.file.role is FileRole.TEST and path.endswith(".py"):
+        kept = keep_grounded(text, numbers_in(_stated(given)))
+        if kept.left_out:
+            summary += f" Left out, since nobody stated its numbers: {', '.join(kept.left_out)}."
+        text = kept.text
+    return FileDraft(path, text, summary)
+
+
+def _promised(given: WriteFileInput) -> list[str]:
+    """Return the names that the interface promises at the top level of a Python file."""
+    if not given.file.path.endswith(".py") or given.file.role is not FileRole.SOURCE:
+        return []
+    found = [re.match(r"(?:async\s+)?(?:def|class)\s+(\w+)", line) for line in given.file.interface]
+    return [match[1] for match in found if match]
+
+
+def _defines(name: str, text: str) -> bool:
+    return re.search(rf"(?m)^\s*(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\b", text) is not None
+
+
+def _stated(given: WriteFileInput) -> str:
+    """Return all text from which a number in a test can be."""
+    parts = [each.text for each in given.segments]
+    for quantity in given.quantities:
+        parts += [quantity.value, quantity.citation.quote if quantity.citation else ""]
+    if given.component:
+        parts.append(given.component.criterion)
+        parts += [each.quote for each in given.component.citations]
+    return "\n".join(parts)
+
+
+def _about(given: WriteFileInput) -> str:
+    parts = [given.file.path, given.file.purpose, *given.file.interface]
+    if given.component:
+        parts += [given.component.name, given.component.description, given.component.criterion]
+        parts += [each.quote for each in given.component.citations]
+    parts += [each.name for each in given.quantities]
+    return " ".join(parts)
+
+
+def _request(given: WriteFileInput, output_tokens: int, pieces: Sequence[Piece]) -> ChatRequest:
+    text = paper(pieces)
+    fields = {
+        "title": redact(given.title),
+        "text": f"From the paper:\n\n{text}" if text else "",
+        "known": _known(given),
+        "facts": _facts(given),
+        "path": given.file.path,
+        "task": _task(given),
+        "problem": f"\nBe sure to mend this: {redact(given.problem)}" if given.problem else "",
+    }
+    prompt = _PROMPTS.get(given.file.role, "code-write")
+    if prompt != "code-document":
+        fields["language"] = language_of(given.file.path) or given.language
+    return text_request(prompt, output_tokens=output_tokens, **fields)
+
+
+def _known(given: WriteFileInput) -> str:
+    shown = known_files(given.known, given.language.casefold())
+    return f"Files that exist:\n\n{shown}\n\n" if shown else ""
+
+
+def _facts(given: WriteFileInput) -> str:
+    lines = []
+    if given.component:
+        part = given.component
+        lines.append(f"The part: {part.name}. {part.description}")
+        lines.append(f"It is right when: {part.criterion}")
+        lines += [f"The paper says: “{' '.join(each.quote.split())}”" for each in part.citations]
+    if said := quantities_of(given.quantities):
+        lines.append(f"Values of the paper:\n{said}")
+    lines += [f"Decided: {each.question} {each.resolution}" for each in given.ambiguities]
+    parts = [fence(redact("\n".join(lines)), "plan") + "\n\n"] if lines else []
+    names = [each.name for each in given.requirements]
+    listed = ", ".join(names) or "none, the language's own library only"
+    return "".join([*parts, f"Packages: {listed}.\n\n"])
+
+
+def _task(given: WriteFileInput) -> str:
+    lines = [f"Its purpose: {given.file.purpose}"]
+    if given.file.interface:
+        lines.append("It has to give:")
+        lines += [f"    {line}" for line in given.file.interface]
+    return redact("\n".join(lines))
