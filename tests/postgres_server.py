@@ -112,6 +112,11 @@ class PostgresServer:
             return cursor.fetchall() if cursor.description else []
 
     @property
+    def socket_folder(self) -> Path:
+        """Return the folder of its Unix socket, by which the superuser comes in."""
+        return self._folder
+
+    @property
     def _group(self) -> str | None:
         return self._user
 

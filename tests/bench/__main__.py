@@ -17,8 +17,8 @@ from tests.bench.measuring import Row, machine, table
 
 # Those that fork or that threads would disturb come before those that import Prefect.
 NAMES = (
-    "appending", "projecting", "querying", "analysing", "converting", "bench_conversion",
-    "searching", "starting", "stepping", "resuming", "modelling",
+    "appending", "appending_postgres", "projecting", "querying", "analysing", "converting",
+    "bench_conversion", "searching", "starting", "stepping", "resuming", "modelling",
 )  # fmt: skip
 
 
