@@ -39,6 +39,11 @@ STRUCTURE: dict[str, Any] = {
     # reviews
     **_texts("interaction_id", "plan_hash", "action", "by", "channel"),
     "version": "INTEGER",
+    # notifications
+    "notify": ["VARCHAR"],
+    "about": "BIGINT",
+    "http_status": "INTEGER",
+    "gives_up": "BOOLEAN",
     # the workspace
     **_texts("objective", "profile", "scope"),
     "request": {

@@ -13,12 +13,16 @@ from state.copying import replace
 from state.envelope import NO_HASH, SCHEMA_VERSION, Draft, Envelope, Line
 from state.errors import Conflict, CorruptLedger, Refused
 from state.events import Event, decode
+from state.notices import occurred
 from state.run import TERMINAL, Run, StageRecord, Status
 from state.run_events import (
     BytesWithheld,
     EffectFailed,
     EffectReserved,
     EffectSettled,
+    NotificationClaimed,
+    NotificationFailed,
+    NotificationSent,
     ReviewRefused,
     RunQueued,
 )
@@ -37,7 +41,8 @@ __all__ = [
 ]
 
 _EFFECTS = (EffectReserved, EffectSettled, EffectFailed)
-_AFTER_THE_END = (ReviewRefused, BytesWithheld)
+_NOTIFICATIONS = (NotificationClaimed, NotificationSent, NotificationFailed)
+_AFTER_THE_END = (ReviewRefused, BytesWithheld, *_NOTIFICATIONS)
 
 
 def evolve(run: Run, envelope: Envelope, line_hash: str) -> Run:
@@ -63,11 +68,14 @@ def evolve(run: Run, envelope: Envelope, line_hash: str) -> Run:
             f"{run.position} of run {run.run_id!r}"
         )
     after = apply(run, event, envelope)
+    notice = occurred(event, envelope, line_hash)
     return replace(
         after,
         position=envelope.position,
         head_hash=line_hash,
-        updated_at=envelope.time,
+        # What others are told of a run is not its own doing.
+        updated_at=run.updated_at if isinstance(event, _NOTIFICATIONS) else envelope.time,
+        notices=(*after.notices, notice) if notice and notice.what in run.notify else after.notices,
         calls=_calls(run, event, envelope.refs.call_id),
     )
 

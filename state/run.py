@@ -10,8 +10,10 @@ from state.code_state import Paper2Code
 from state.effects import Effect
 from state.envelope import NO_HASH
 from state.events import Ancestor, Event, Holder, Limits
+from state.notices import Notice
 from state.research_state import Research
 from state.reviews import Review
+from state.run_events import NoticeKind
 from state.values.money import Usage
 
 Status = Literal[
@@ -60,6 +62,8 @@ class Run:
     stop_reason: str = ""
     stages: tuple[StageRecord, ...] = ()
     withheld: Map[str, str] = Map()
+    notify: tuple[NoticeKind, ...] = ()
+    notices: tuple[Notice, ...] = ()
     research: Research | None = None
     paper2code: Paper2Code | None = None
     calls: Map[str, Event] = Map()  # but for effects
@@ -89,6 +93,12 @@ class Run:
         """Return the request a person has not answered yet, if any."""
         last = self.reviews[-1] if self.reviews else None
         return last if last and last.answer is None else None
+
+    def is_current(self, notice: Notice) -> bool:
+        """Tell whether what `notice` tells is still so: nobody has answered, or gone on, since."""
+        live = self.live_review.interaction_id if self.live_review else ""
+        asked = live if self.status == "waiting" else ""
+        return (notice.what, notice.interaction_id) == (self.status, asked)
 
     def is_approved(self, plan_hash: str) -> bool:
         """Tell whether a person's last word was to carry out exactly the plan with this hash."""

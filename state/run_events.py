@@ -42,12 +42,19 @@ class RunQueued(Event):
         return self
 
 
+NoticeKind = Literal["waiting", "failed", "completed", "cancelled", "interrupted"]
+
+
 class RunLeased(Event):
-    """A process took the run up; only it may write steps from here on."""
+    """A process took the run up; only it may write steps from here on.
+
+    `notify` names what others are to be told of from here on, by a webhook.
+    """
 
     type = "run_leased"
     epoch: Round
     holder: Holder
+    notify: Annotated[tuple[NoticeKind, ...], Field(max_length=8)] = ()
 
 
 class RunStarted(Event):
@@ -228,3 +235,43 @@ class BytesWithheld(Event):
     hashes: Annotated[tuple[ContentHash, ...], Field(min_length=1)]
     reason: Text4000
     by: Name
+
+
+# ---- notifications: claimed before, sent or failed after; what was `about` which position
+
+
+class NotificationClaimed(Event):
+    """Process `by` is about to tell of the occurrence `what` at position `about`."""
+
+    type = "notification_claimed"
+    what: NoticeKind
+    about: Round
+    attempt: Round
+    by: StableId
+
+
+class NotificationSent(Event):
+    """The receiver took a notification, and answered `http_status`."""
+
+    type = "notification_sent"
+    what: NoticeKind
+    about: Round
+    attempt: Round
+    http_status: Count
+
+
+class NotificationFailed(Event):
+    """A notification was not taken; it is tried again unless that `gives_up`.
+
+    `http_status` is None when there was no answer; the receiver may have wanted to be left alone
+    for `retry_after_s`. The address of the receiver is no part of it: it often holds a secret.
+    """
+
+    type = "notification_failed"
+    what: NoticeKind
+    about: Round
+    attempt: Round
+    code: Code
+    http_status: Count | None = None
+    retry_after_s: Count = 0
+    gives_up: bool = False

@@ -5,7 +5,7 @@ Pure: same run and event, same answer. Every rule that is broken raises `Refused
 
 from typing import get_args
 
-from state import effects, reviews
+from state import effects, notices, reviews
 from state.code_events import CodePlanRecorded, CodeSourceRecorded, CodeStarted
 from state.code_projection import CodeEvent, evolve_code, start_code
 from state.code_stages import CARRYING_OUT, PERCENT, percent_begun
@@ -31,6 +31,9 @@ from state.run_events import (
     EffectFailed,
     EffectReserved,
     EffectSettled,
+    NotificationClaimed,
+    NotificationFailed,
+    NotificationSent,
     ReviewAnswered,
     ReviewRefused,
     ReviewRequested,
@@ -91,6 +94,8 @@ def apply(run: Run, event: Event, envelope: Envelope) -> Run:
         case BytesWithheld():
             tombstones = dict.fromkeys(event.hashes, event.reason)
             return replace(run, withheld=run.withheld.update(tombstones))
+        case NotificationClaimed() | NotificationSent() | NotificationFailed():
+            return replace(run, notices=notices.follow(run.notices, event, at))
         case _:
             return _of_kind(run, event)
 
@@ -123,7 +128,7 @@ def _queued(run: Run, event: RunQueued, envelope: Envelope) -> Run:
 def _leased(run: Run, event: RunLeased) -> Run:
     if event.epoch != run.epoch + 1:
         raise Fenced(f"the next lease of run {run.run_id!r} is {run.epoch + 1}, not {event.epoch}")
-    return replace(run, epoch=event.epoch, holder=event.holder)
+    return replace(run, epoch=event.epoch, holder=event.holder, notify=event.notify)
 
 
 def _waiting(run: Run, event: RunWaiting) -> Run:

@@ -31,6 +31,7 @@ from state.run_events import (
     EffectFailed,
     EffectReserved,
     EffectSettled,
+    NoticeKind,
     RunCancelled,
     RunCompleted,
     RunFailed,
@@ -76,7 +77,12 @@ class Clock:
 
 
 class Story:
-    """One run of `ledger`, whose hooks read `clock`. Times are seconds of that clock."""
+    """One run of `ledger`, whose hooks read `clock`. Times are seconds of that clock.
+
+    A webhook is to be told of what is in `notify`.
+    """
+
+    notify: tuple[NoticeKind, ...] = ("waiting", "failed")
 
     def __init__(self, ledger: LocalLedger[Run], clock: Clock, run_id: str = "run-1") -> None:
         self.ledger = ledger
@@ -120,7 +126,8 @@ class Story:
     def leased(self) -> Self:
         self.epoch += 1
         self.turn = f"lease/{self.epoch}"
-        return self.record(RunLeased(epoch=self.epoch, holder=Holder(pid=4711, host="desk")))
+        holder = Holder(pid=4711, host="desk")
+        return self.record(RunLeased(epoch=self.epoch, holder=holder, notify=self.notify))
 
     def started(self) -> Self:
         return self.leased().record(RunStarted())

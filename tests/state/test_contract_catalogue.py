@@ -58,7 +58,7 @@ def test_every_event_type_is_in_the_catalogue_of_the_architecture() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     catalogue = text[text.index("## The event catalogue") :]
 
-    families = "run|stage|effect|review|bytes|research|code|schedule|slots?|changes"
+    families = "run|stage|effect|review|bytes|notification|research|code|schedule|slots?|changes"
     named = set(re.findall(rf"`((?:{families})_[a-z_]+)`", catalogue))
     assert named == set(REGISTER)
 

@@ -220,8 +220,9 @@ def test_events_of_every_schema_version_are_shown(tmp_path: Path, version: str) 
 
     shown = {name: rows(ledger.query(f"FROM {name}")) for name in ENTRIES}
 
-    # No journal was taken in, and the one step that is a reading is not among the fixtures.
-    assert [name for name in ENTRIES if not shown[name]] == ["journals", "readings"]
+    # No journal was taken in, nobody is to be told of anything, and no step is a reading.
+    empty = [name for name in ENTRIES if not shown[name]]
+    assert empty == ["journals", "notifications", "readings"]
     steps = {row["verb"]: (row["state"], row["model_calls"]) for row in shown["steps"]}
     assert steps == {"search": ("failed", 0), "assess": ("settled", 1)}
     assert shown["citations"][0]["source_id"] == "s1"
@@ -268,7 +269,7 @@ def test_a_key_that_is_in_two_events_has_one_type() -> None:
     flat = json.dumps(STRUCTURE)
 
     assert len(STRUCTURE) > 50
-    assert set(re.findall(r': "(\w+)"', flat)) == {"VARCHAR", "BIGINT", "INTEGER"}
+    assert set(re.findall(r': "(\w+)"', flat)) == {"VARCHAR", "BIGINT", "INTEGER", "BOOLEAN"}
 
 
 def test_what_is_no_json_has_no_facts(tmp_path: Path) -> None:
