@@ -3,12 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from adapters.verification.installing import Index
-
 from adapters.acquisition.port import Acquirer
 from adapters.documents.port import Converter
 from adapters.models.coder import Coder
 from adapters.sandbox.port import Sandbox
+from adapters.verification.installing import Index
 from flows.settings import Settings
 from flows.step import Driver
 from state.code_request import CodeRequest
@@ -58,7 +57,6 @@ def open_code_tools(driver: Driver) -> CodeTools:
 def code_tools(settings: Settings, request: CodeRequest) -> CodeTools:
     """Return the tools that the settings name for `request`."""
     from adapters.sandbox.choose import open_sandbox
-
     from flows.coders import open_coder
     from flows.wiring import local_converter
 
@@ -85,8 +83,8 @@ def open_acquirer(settings: Settings, source_type: str) -> Acquirer:
 
             return simple.WebDocument(lambda: open_acquisition(settings))
         case "repository":
-            from adapters.acquisition.repository import open_repository
+            from adapters.acquisition.repository import Repository
 
-            return open_repository()
+            return Repository(services=settings.services)
         case _:
             return simple.RequirementText()

@@ -48,9 +48,10 @@ def _read_regular(path: Path) -> bytes:
         raise RejectedError(f"there is no file {path}", code="SOURCE_MISSING") from error
     except OSError as error:
         raise RejectedError(f"{path}: {error.strerror}", code="SOURCE_UNREADABLE") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RejectedError(f"{path} is no regular file", code="SOURCE_UNREADABLE")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise RejectedError(f"{path} is no regular file", code="SOURCE_UNREADABLE")
         try:
             data = file.read(MOST_BYTES + 1)
         except OSError as error:
