@@ -26,8 +26,7 @@ from tests.state.code_builders import reference
 from tests.state.code_stories import CodeStory
 from tests.state.stories import Clock, Story, open_ledger
 
-RESEARCH = 24
-TEMPLATES = RESEARCH + 6
+TEMPLATES = 24
 FIRST = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
 _NAME = "run-000000000"  # as long as the ids of the copies
 _STAMP = "f00dface" * 2  # stands in every hash that is the run's own
@@ -48,6 +47,7 @@ _OUTCOMES: tuple[Outcome, ...] = (
     *("insufficient",) * 6,
     *("failed", "cancelled", "waiting", "interrupted"),
 )
+_CODE = (1, 5, 9, 13, 16, 18)  # these templates are runs of Paper2Code
 
 
 def make_runs(home: Path, runs: int, *, days: float = 120.0, events: int = 0) -> int:
@@ -80,10 +80,10 @@ def _template(number: int) -> list[_Told]:
     with tempfile.TemporaryDirectory(prefix="assay-runs-") as folder:
         clock = Clock(FIRST)
         ledger = open_ledger(Path(folder), clock)
-        if number < RESEARCH:
-            _Research(Story(ledger, clock, _NAME), number).tell(_OUTCOMES[number % len(_OUTCOMES)])
-        else:
+        if number in _CODE:
             _tell_code(CodeStory(ledger, clock, _NAME), number)
+        else:
+            _Research(Story(ledger, clock, _NAME), number).tell(_OUTCOMES[number % len(_OUTCOMES)])
         lines = ledger.read(_NAME)
         ledger.close()
     shared = {
@@ -144,7 +144,7 @@ def _write(home: Path, template: Sequence[_Told], run_id: str, began: datetime) 
 def _tell_code(story: CodeStory, number: int) -> None:
     """Tell a Paper2Code run whose repairs, luck and costs depend on its number alone."""
     dice = random.Random(number)
-    case = number - RESEARCH
+    case = _CODE.index(number)
     usage = Spend(model_calls=1, input_tokens=4000, output_tokens=900, cost_micro_usd=2500)
     story.queued(limits=Limits(model_calls=200), model=("local:coder", "cloud:coder")[case % 2])
     story.started()

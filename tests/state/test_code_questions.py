@@ -117,8 +117,8 @@ def test_code_that_is_verified_is_an_outcome(world: World) -> None:
     world.implemented("r2").sealed().ended()
     world.run("r3")
 
-    ((_, runs, *_, verified, failed, cancelled, opened),) = world.rows("outcomes")
-    assert (runs, verified, failed, cancelled, opened) == (3, 1, 1, 0, 1)
+    ((_, runs, completed, *_, failed, cancelled, opened),) = world.rows("outcomes")
+    assert (runs, completed, failed, cancelled, opened) == (3, 1, 1, 0, 1)
 
 
 def test_sources_of_code_are_no_yield_of_research(world: World) -> None:

@@ -246,8 +246,8 @@ def test_outcomes_are_counted_by_the_week_of_asking(world: World) -> None:
     world.run("open")
 
     assert world.rows("outcomes") == [
-        (date(2025, 12, 29), 5, 2, 1, 1, 1, 0, 0, 0, 0),  # BEGAN is a Friday
-        (date(2026, 1, 5), 3, 0, 0, 0, 0, 0, 1, 1, 1),
+        (date(2025, 12, 29), 5, 2, 1, 1, 1, 0, 0, 0),  # BEGAN is a Friday
+        (date(2026, 1, 5), 3, 0, 0, 0, 0, 1, 1, 1),
     ]
 
 
