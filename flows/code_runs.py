@@ -67,7 +67,8 @@ def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a requ
     Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when there is neither
     source nor requirement, a local source is no file or folder, or no model is named.
     """
-    chosen = _model(model)
+    in_dollars = (budgets or {}).get("max_cost_micro_usd") is not None
+    chosen = _model(model, in_dollars=in_dollars)
     kind, where = _source(source, requirement)
     id_ = run_id or new_run_id(now)
     given = {name: value for name, value in (budgets or {}).items() if value is not None}
@@ -88,7 +89,7 @@ def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a requ
         )
 
 
-def _model(name: str | None) -> str:
+def _model(name: str | None, *, in_dollars: bool) -> str:
     """Return the model that codes; there is no built-in one."""
     from flows.settings import load_settings
 
@@ -102,7 +103,7 @@ def _model(name: str | None) -> str:
         )
     from flows.coders import require_coder
 
-    require_coder(settings, chosen)
+    require_coder(settings, chosen, in_dollars=in_dollars)
     return chosen
 
 

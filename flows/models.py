@@ -80,10 +80,15 @@ def require_model(settings: Settings, name: str, *, in_dollars: bool) -> None:
         except RejectedError as error:
             raise InvalidRequest(error.message, code=error.code) from error
         if in_dollars and not is_priced:
-            raise InvalidRequest(
-                f"what {model.name} costs is not known, so a budget in dollars means nothing; use "
-                "--budget-tokens, or set ASSAY_MODEL_INPUT_USD and ASSAY_MODEL_OUTPUT_USD"
-            )
+            raise InvalidRequest(unpriced(model.name))
+
+
+def unpriced(name: str) -> str:
+    """Return why a budget in dollars cannot be kept with the model `name`, and what can be."""
+    return (
+        f"what {name} costs is not known, so a budget in dollars means nothing; use "
+        "--budget-tokens, or set ASSAY_MODEL_INPUT_USD and ASSAY_MODEL_OUTPUT_USD"
+    )
 
 
 async def estimate_run(settings: Settings, request: ResearchRequest) -> Estimate | None:

@@ -23,7 +23,7 @@ def _limit(flag: str, help_: str) -> typer.models.OptionInfo:
 def paper2code(  # noqa: PLR0913 - every option is a parameter
     source: Annotated[
         str | None,
-        typer.Argument(metavar="[SOURCE]", help="A paper's file or URL, or a repository."),
+        typer.Argument(metavar="SOURCE", help="A paper's file or URL, or a repository."),
     ] = None,
     *,
     requirement: Annotated[
