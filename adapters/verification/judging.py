@@ -13,6 +13,7 @@ from state.values.verification import CommandResult, Verdict
 
 SHOWN = 10
 _JS_TEST = re.compile(rb"(?<![\w.$])(?:test|it|describe|suite)\s*(?:\.\s*\w+\s*)?\(")
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _OUT_OF_TIME = frozenset({"wall", "cpu"})
 
 
@@ -46,7 +47,7 @@ def judge(
 def _tail(finished: Finished, record: Record | None) -> str:
     said = finished.output_tail.decode(errors="replace").replace("\0", "\ufffd")
     details = f"\n{record.details}\n" if record is not None and record.details else ""
-    return redact(said + details)[-TAIL_BYTES:]
+    return redact(_COLOURS.sub("", said + details))[-TAIL_BYTES:]
 
 
 def _verdict(

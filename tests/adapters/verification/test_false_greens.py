@@ -1,0 +1,252 @@
+"""Projects whose test command ends with code 0, or could, without their tests having passed."""
+
+import py_compile
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from adapters.sandbox.port import Sandbox
+from state.values.verification import Verdict, Verification
+from tests.adapters.verification.projects import FAILING, PASSING, Files, verify_all
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A project, what is to be said of it, and words that the reason must have."""
+
+    files: Files
+    verdict: Verdict
+    reason: str
+
+
+def _failed(files: Files, reason: str = "1 of 1 tests failed") -> Case:
+    return Case(files, Verdict.FAILED, reason)
+
+
+def _not_run(files: Files, reason: str) -> Case:
+    return Case(files, Verdict.NOT_EXECUTED, reason)
+
+
+def _with_conftest(body: str, tests: str = FAILING) -> Files:
+    return {"test_it.py": tests, "conftest.py": body}
+
+
+def _compiled(source: str) -> bytes:
+    """Return byte code that Python uses whatever the source beside it says (PEP 552)."""
+    with TemporaryDirectory() as folder:
+        module, compiled = Path(folder, "module.py"), Path(folder, "module.pyc")
+        module.write_text(source)
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        py_compile.compile(str(module), str(compiled), invalidation_mode=mode)
+        return compiled.read_bytes()
+
+
+_REWRITING = (
+    "import pytest\n"
+    "@pytest.hookimpl(hookwrapper=True)\n"
+    "def pytest_runtest_makereport(item, call):\n"
+    "    outcome = yield\n"
+    "    report = outcome.get_result()\n"
+    "    if report.failed:\n"
+)
+
+CASES: dict[str, Case] = {
+    # Options of the project's that choose what is run.
+    "only collected": _failed(
+        {"test_it.py": FAILING, "pytest.ini": "[pytest]\naddopts = --collect-only\n"}
+    ),
+    "only collected, says a table": _failed(
+        {"test_it.py": FAILING, "pyproject.toml": "[tool.pytest]\naddopts = ['--co']\n"}
+    ),
+    "deselected by an option": _failed(
+        {"test_it.py": PASSING + FAILING, "tox.ini": "[pytest]\naddopts = -k good\n"},
+        "1 of 2 tests failed",
+    ),
+    "plugins switched off by an option": _failed(
+        {"test_it.py": FAILING, "setup.cfg": "[tool:pytest]\naddopts = -p no:python\n"}
+    ),
+    "looked for elsewhere": _not_run(
+        {
+            "tests/test_it.py": FAILING,
+            "easy/test_easy.py": PASSING,
+            "pytest.ini": "[pytest]\ntestpaths = easy\n",
+        },
+        "never collected: tests/test_it.py::test_bad",
+    ),
+    "called something else": _not_run(
+        {"test_it.py": PASSING + FAILING, "pytest.ini": "[pytest]\npython_functions = test_good\n"},
+        "never collected: test_it.py::test_bad",
+    ),
+    # Tests that do not run.
+    "all skipped": _not_run(
+        {"test_it.py": "import pytest\n@pytest.mark.skip\n" + FAILING}, "no test was executed"
+    ),
+    "only expected failures": _not_run(
+        {"test_it.py": "import pytest\n@pytest.mark.xfail\n" + FAILING}, "no test was executed"
+    ),
+    "an empty file": _failed({"tests/test_it.py": ""}, "exit code 5"),
+    "False is returned": _failed({"test_it.py": "def test_it():\n    return False\n"}),
+    "False is returned, and the warning ignored": _failed(
+        {
+            "test_it.py": "def test_it():\n    return False\n",
+            "pytest.ini": "[pytest]\nfilterwarnings = ignore\n",
+        }
+    ),
+    "a coroutine that nobody awaits": _failed(
+        {"test_it.py": "async def test_it():\n    assert False\n"}
+    ),
+    # The process ends early.
+    "conftest ends the process": _not_run(
+        _with_conftest("import os\nos._exit(0)\n"), "could not be counted"
+    ),
+    "a test ends the process": _not_run(
+        {"test_it.py": PASSING + "def test_end():\n    import os\n    os._exit(0)\n" + FAILING},
+        "ended before its tests did",
+    ),
+    "a module exits": _failed(
+        {"test_it.py": PASSING + "import sys\nsys.exit(0)\n"}, "ended with exit code 3"
+    ),
+    "a test exits": _failed({"test_it.py": "def test_it():\n    raise SystemExit(0)\n"}),
+    "a test ends the session": _failed(
+        {"test_it.py": "import pytest\ndef test_it():\n    pytest.exit('ok', returncode=0)\n"},
+        "reported as something else",
+    ),
+    "the exit code is changed at the end": _failed(
+        _with_conftest("import atexit, os\natexit.register(os._exit, 0)\n")
+    ),
+    "the session's status is changed": _failed(
+        _with_conftest("def pytest_sessionfinish(session):\n    session.exitstatus = 0\n")
+    ),
+    # conftest files that say something else than what happened.
+    "failures reported as passed": _failed(
+        _with_conftest(_REWRITING + "        report.outcome = 'passed'\n"),
+        "reported as something else: test_it.py::test_bad",
+    ),
+    "failures reported as skipped": _failed(
+        _with_conftest(
+            _REWRITING + "        report.outcome, report.longrepr = 'skipped', ('', 1, '')\n",
+            PASSING + FAILING,
+        ),
+        "reported as something else: test_it.py::test_bad",
+    ),
+    "failures swallowed": _failed(
+        _with_conftest(
+            "import pytest\n"
+            "@pytest.hookimpl(hookwrapper=True, trylast=True)\n"
+            "def pytest_runtest_call(item):\n"
+            "    outcome = yield\n"
+            "    outcome.force_result(None)\n"
+        ),
+        "reported as something else",
+    ),
+    "a fixture's fault hidden": _failed(
+        _with_conftest(
+            _REWRITING + "        report.outcome = 'passed'\n",
+            "import pytest\n@pytest.fixture\ndef made():\n    yield\n    raise ValueError\n"
+            "def test_it(made):\n    pass\n",
+        ),
+        "1 could not be run to the end",
+    ),
+    "tests that are not called": _not_run(
+        _with_conftest("def pytest_pyfunc_call(pyfuncitem):\n    return True\n"), "did not run"
+    ),
+    "the protocol skipped": _not_run(
+        _with_conftest("def pytest_runtest_protocol(item, nextitem):\n    return True\n"),
+        "did not run: test_it.py::test_bad",
+    ),
+    "tests replaced": _not_run(
+        _with_conftest(
+            "def pytest_collection_modifyitems(items):\n"
+            "    for item in items:\n"
+            "        item.obj = lambda: None\n"
+        ),
+        "did not run: test_it.py::test_bad",
+    ),
+    "tests taken out of the selection": _not_run(
+        _with_conftest(
+            "def pytest_collection_modifyitems(items):\n    del items[1:]\n", PASSING + FAILING
+        ),
+        "did not run: test_it.py::test_bad",
+    ),
+    "failures expected afterwards": _failed(
+        _with_conftest(
+            "import pytest\n"
+            "def pytest_collection_modifyitems(items):\n"
+            "    for item in items:\n"
+            "        item.add_marker(pytest.mark.xfail)\n",
+            PASSING + FAILING,
+        ),
+        "reported as something else: test_it.py::test_bad",
+    ),
+    "files left out": _not_run(
+        {**_with_conftest("collect_ignore = ['test_it.py']\n"), "test_good.py": PASSING},
+        "never collected: test_it.py::test_bad",
+    ),
+    "the watch taken off": _failed(
+        _with_conftest(
+            "def pytest_configure(config):\n"
+            "    for name, plugin in list(config.pluginmanager.list_name_plugin()):\n"
+            "        if type(plugin).__name__ == 'Watch':\n"
+            "            config.pluginmanager.unregister(plugin)\n"
+        ),
+        "ended with exit code 1",
+    ),
+    "assertions that skip": _not_run(
+        _with_conftest(
+            "import builtins, pytest\nbuiltins.AssertionError = pytest.skip.Exception\n"
+        ),
+        "no test was executed",
+    ),
+    # Modules in the place of those that run the tests, and forged results.
+    "pytest in the workspace": _failed(
+        {
+            "test_it.py": FAILING,
+            "pytest.py": "print('1 passed')\n",
+            "_pytest/__init__.py": "raise SystemExit(0)\n",
+            "pluggy.py": "raise SystemExit(0)\n",
+            "sitecustomize.py": "import os\nos._exit(0)\n",
+            "usercustomize.py": "import os\nos._exit(0)\n",
+        }
+    ),
+    "results written by a test": _not_run(
+        {
+            "test_it.py": (
+                "import os, pathlib\n"
+                'xml = \'<testsuite tests="9" failures="0"/>\'\n'
+                "pathlib.Path('junit.xml').write_text(xml)\n"
+                "for path in pathlib.Path().glob('.assay-*'):\n"
+                '    path.write_text(\'{"end": true, "sums": {"passed": 9}}\')\n'
+                "os._exit(0)\n"
+            )
+        },
+        "could not be counted",
+    ),
+    "byte code that is not the source's": _failed(
+        {
+            "test_it.py": "import judge\n\ndef test_it():\n    assert judge.RIGHT\n",
+            "judge.py": "RIGHT = False\n",
+            f"__pycache__/judge.{sys.implementation.cache_tag}.pyc": _compiled("RIGHT = True\n"),
+        }
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def found(
+    tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox, environment: Path
+) -> dict[str, Verification]:
+    """Return what was found of each project."""
+    projects = {name: case.files for name, case in CASES.items()}
+    return verify_all(projects, tmp_path_factory, sandbox, environment)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_not_a_pass_is_not_taken_for_one(name: str, found: dict[str, Verification]) -> None:
+    case = CASES[name]
+
+    assert found[name].verdict is case.verdict, found[name]
+    assert case.reason in found[name].reason
