@@ -22,7 +22,8 @@ class Settings(BaseSettings):
 
     `model` is a pydantic-ai model string, or with `model_url`, the base URL of an OpenAI-compatible
     server, the model's name there; `model_key` is the key of that server. `model_plan`,
-    `model_assess`, `model_write` and `model_check` name others for these operations, and
+    `model_assess`, `model_write` and `model_check` name others for these operations of research,
+    `model_design` and `model_code` for reading and planning, and for writing and repairing code;
     `model_fallback` those asked where the first cannot be had (separated by commas).
     `model_context` is the context in tokens, where it is not known. `model_input_usd` and
     `model_output_usd` are what a million tokens read and written cost, for models whose price is
@@ -62,6 +63,8 @@ class Settings(BaseSettings):
     model_assess: str = ""
     model_write: str = ""
     model_check: str = ""
+    model_design: str = ""
+    model_code: str = ""
     model_input_usd: float | None = Field(default=None, ge=0)
     model_output_usd: float | None = Field(default=None, ge=0)
     model_calls_at_once: int = Field(default=4, ge=1, le=64)

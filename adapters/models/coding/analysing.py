@@ -25,6 +25,7 @@ _MOST_FINDINGS = 12
 _SEGMENT_TOKENS_PER_FINDING = 120
 _LONGEST_STATEMENT = 500
 _LONGEST_VALUE = 120
+_LONGEST_WORD = 60  # of a value that is a word
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _ALIKE = 2  # how many words a sentence and a statement share at the least
 
@@ -100,7 +101,7 @@ class _Reader:
         citation = self._cited(form.quote, name, value, statement)
         if citation is None or gives_orders(citation.quote):
             return None
-        kind = None if form.kind == "method" or not name or not value else QuantityKind(form.kind)
+        kind = _kind_of(form.kind, name, value)
         if kind is None:
             return Finding(statement, citation)
         is_stated = _figures(value) <= _figures(citation.quote) and (
@@ -130,6 +131,15 @@ class _Reader:
         for segment, _ in self._ready:
             for sentence in split(segment.text):
                 yield segment, segment.text[sentence.start : sentence.end]
+
+
+def _kind_of(said: str, name: str, value: str) -> QuantityKind | None:
+    """Return what a value is; None for a sentence in the place of one."""
+    if said == "method" or not name or not value or len(value) > _LONGEST_WORD:
+        return None
+    kind = QuantityKind(said)
+    needs_figures = kind in (QuantityKind.RESULT, QuantityKind.CONSTANT)
+    return None if needs_figures and not _figures(value) else kind
 
 
 def _citation(segment: Segment, quote: str) -> PaperCitation:

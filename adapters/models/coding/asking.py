@@ -23,6 +23,14 @@ _LONGEST_ANSWER = 12_288
 _OVERLAP_CHARACTERS = 400
 
 
+class Flawed(Unusable, Generic[T]):
+    """What was read is whole and not good enough; if nothing better comes, it is `value`."""
+
+    def __init__(self, message: str, value: T) -> None:
+        super().__init__(message)
+        self.value = value
+
+
 @dataclass(frozen=True, slots=True)
 class AskedText(Generic[T]):
     """A request for files, and how its answer is read; `read` raises `Unusable`."""
@@ -42,8 +50,9 @@ async def put_text(
     """Return what is read from the answer of `model`, and what that took as one call.
 
     An answer that is cut off is gone on with, twice at most. One that cannot be used is told why
-    and asked for once more; then `ModelRejected` MODEL_OUTPUT is raised. Every error carries the
-    whole usage. What was read once is read again from `kept` at no cost.
+    and asked for once more; then `ModelRejected` MODEL_OUTPUT is raised, unless one of them was
+    only `Flawed`: its value is returned, for others to say what they want otherwise. Every error
+    carries the whole usage. What was read without a flaw is read again from `kept` at no cost.
     """
     if kept is not None and (known := kept.get(model.name, asked.request)) is not None:
         try:
@@ -56,7 +65,7 @@ async def put_text(
     except (ModelRejected, ModelUnavailable) as error:
         error.usage = replace(account.usage, model_calls=min(1, account.usage.model_calls))
         raise
-    if kept is not None:
+    if kept is not None and answer is not None:
         kept.put(model.name, asked.request, answer)
     return value, replace(account.usage, model_calls=1)
 
@@ -86,8 +95,9 @@ class _Account:
         return answer
 
 
-async def _ask(account: _Account, asked: AskedText[T]) -> tuple[T, ChatAnswer]:
+async def _ask(account: _Account, asked: AskedText[T]) -> tuple[T, ChatAnswer | None]:
     request, problem = asked.request, ""
+    flawed: list[T] = []
     for left in range(_ATTEMPTS - 1, -1, -1):
         said = ""
         try:
@@ -96,13 +106,17 @@ async def _ask(account: _Account, asked: AskedText[T]) -> tuple[T, ChatAnswer]:
             return asked.read(said), answer
         except Unusable as unusable:
             problem = str(unusable)[:_PROBLEM_CHARACTERS]
+            if isinstance(unusable, Flawed):
+                flawed.append(unusable.value)
         except ModelRejected as error:
-            if error.code not in (OUTPUT, LOOP) or not left:
+            if error.code not in (OUTPUT, LOOP) or not (left or flawed):
                 raise
             problem = error.message[:_PROBLEM_CHARACTERS]
         request = _mended(asked.request, said, problem)
         if not _has_room(account.model, request):
             break
+    if flawed:
+        return flawed[-1], None
     raise ModelRejected(
         f"{account.model.name}: no usable file in its answer, nor when asked again: {problem}",
         code=OUTPUT,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from adapters.models.chat.lenient import without_thoughts
 from adapters.models.coding.paths import language_of, normal_path
-from adapters.models.coding.syntax import check_syntax
+from adapters.models.coding.syntax import check_syntax, is_page
 
 _FENCE = re.compile(r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)\Z")
 _TOOL = re.compile(
@@ -33,7 +33,14 @@ _LABEL = re.compile(
 
 
 class Unusable(ValueError):
-    """The answer holds no usable file; the message says why, for the model."""
+    """The answer holds no usable file; the message says why, for the model.
+
+    `text` is the whole file where there is one and it only is wrong, else ''.
+    """
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +132,9 @@ def _closed(path: str, block: Fenced) -> str:
                 break
             return text
         problem = problem or found
-    raise Unusable(problem if block.is_closed else f"it is cut off: {problem or path}")
+    if not block.is_closed:
+        raise Unusable(f"it is cut off: {problem or path}")
+    raise Unusable(problem, "" if is_page(block.whole[0]) else _ended(block.whole[0]))
 
 
 def _unfenced(path: str, text: str) -> str:
@@ -168,7 +177,7 @@ def _document(path: str, text: str) -> str:
 
 def _checked(path: str, body: str) -> str:
     text = _ended(body)
-    if re.match(r"\s*<!doctype html|\s*<html\b", text, re.IGNORECASE):
+    if is_page(text):
         raise Unusable("it is a page of HTML")
     if problem := check_syntax(path, text):
         raise Unusable(problem)

@@ -46,12 +46,17 @@ def check_syntax(path: str, text: str) -> str | None:
         return None if name in _EMPTY_ALLOWED else f"{path} is empty"
     if "\0" in text:
         return f"{path} contains a null character"
-    if _PAGE.match(text) and suffix not in _PAGES:
+    if is_page(text) and suffix not in _PAGES:
         return f"{path} is a page of HTML, not what its name says"
     if suffix not in (".md", ".rst", ".txt") and _FENCE.match(text):
         return f"{path} begins with a code fence"
     problem = _checker(name, suffix)(text)
     return f"{path}: {problem}" if problem else None
+
+
+def is_page(text: str) -> bool:
+    """Tell whether `text` is a page of HTML, as a broken server answers with."""
+    return _PAGE.match(text) is not None
 
 
 def _checker(name: str, suffix: str) -> Callable[[str], str]:

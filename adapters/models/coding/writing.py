@@ -9,7 +9,7 @@ from adapters.models.chat.packing import Piece
 from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import FileDraft, WriteFileInput
-from adapters.models.coding.asking import AskedText, file_limit
+from adapters.models.coding.asking import AskedText, Flawed, file_limit
 from adapters.models.coding.assembling import PYTEST
 from adapters.models.coding.fenced import Unusable, read_file
 from adapters.models.coding.grounded import keep_grounded, numbers_in
@@ -56,18 +56,26 @@ def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]
 
 
 def read_draft(given: WriteFileInput, answer: str) -> FileDraft:
-    """Return the file that `answer` gives; raises `Unusable` for one that is not written yet.
+    """Return the file that `answer` gives; raises `Flawed` for one that is not finished.
 
     Of a test in Python, what expects numbers that nobody stated is left out, and said so.
     """
     path = given.file.path
-    text = read_file(path, answer)
+    summary = given.file.purpose
+    try:
+        text = read_file(path, answer)
+    except Unusable as unusable:
+        if not unusable.text:
+            raise
+        raise Flawed(str(unusable), FileDraft(path, unusable.text, summary)) from None
+    draft = FileDraft(path, text, summary)
     if stubs := find_stubs(path, text):
-        raise Unusable(f"it is not finished: {'; '.join(stubs[:_MOST_NAMED])}; write all of it")
+        named = "; ".join(stubs[:_MOST_NAMED])
+        raise Flawed(f"it is not finished: {named}; write all of it", draft)
     missing = [name for name in _promised(given) if not _defines(name, text)]
     if missing:
-        raise Unusable(f"it lacks {', '.join(missing[:_MOST_NAMED])}, which the interface lists")
-    summary = given.file.purpose
+        named = ", ".join(missing[:_MOST_NAMED])
+        raise Flawed(f"it lacks {named}, which the interface lists", draft)
     if given.file.role is FileRole.TEST and path.endswith(".py"):
         kept = keep_grounded(text, numbers_in(_stated(given)))
         if kept.left_out:
