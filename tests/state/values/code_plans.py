@@ -94,7 +94,7 @@ def code_plan() -> CodePlan:
     )
 
 
-def with_file(plan: CodePlan, path: str, **changes: object) -> CodePlan:
+def with_file(plan: CodePlan, path: str, /, **changes: object) -> CodePlan:
     """Return `plan` with the file at `path` changed."""
     files = tuple(
         replace(file, **changes) if file.path == path else file  # type: ignore[arg-type]  # named by each test
