@@ -59,6 +59,9 @@ class Asking:
             if name.lower() in _RESERVED:
                 raise InvalidRequest(f"The header {name!r} is the client's own; leave it out.")
             headers[name.lower()] = text
+        if request.content:
+            headers.setdefault("content-type", "application/json")
+            return cls(url, Question(url, "POST", headers, request.content))
         if request.json is None:
             return cls(url, Question(url, "GET", headers))
         try:

@@ -7,7 +7,10 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to ask for. `params` are added to the query of `url`; `json` makes it a POST.
+    """What to ask for. `params` are added to the query of `url`.
+
+    `json` makes it a POST, and so does `content`, bytes that are sent to the letter: JSON unless a
+    header says otherwise.
 
     `headers` may hold a key: they are sent to the origin of `url` alone, not after a redirect to
     another origin, and appear in no error.
@@ -17,6 +20,7 @@ class Request:
     params: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     json: object = None
+    content: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
