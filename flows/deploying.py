@@ -11,6 +11,7 @@ from prefect import Flow
 from prefect.deployments.runner import RunnerDeployment
 from prefect.types.entrypoint import EntrypointType
 
+from flows.scheduled import SCHEDULE, assay_schedule
 from flows.served import TAG, assay_recovery, assay_resume, assay_run
 
 RESEARCH, RESUME, RECOVERY = "assay-run/research", "assay-resume/resume", "assay-recovery/recovery"
@@ -18,6 +19,7 @@ _SERVED: dict[str, Flow[..., Any]] = {
     RESEARCH: assay_run,
     RESUME: assay_resume,
     RECOVERY: assay_recovery,
+    SCHEDULE: assay_schedule,
 }
 
 

@@ -7,7 +7,7 @@ that Prefect never fires, fires late or fires twice is the same run.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from time import monotonic
 
 import anyio
 from prefect import flow
@@ -34,6 +34,7 @@ from state.values.wording import counted
 SCHEDULE = "assay-schedule/slots"
 _RESUME = "assay-resume/resume"
 _LOOK_EVERY_S = 15.0
+_LOOK_AFTER_RUNS_EVERY_S = 3.0  # so that changes come soon after their report
 _LISTEN_EVERY_S = 0.5
 _SHOW_EVERY_S = 600.0
 
@@ -61,31 +62,55 @@ async def assay_schedule(name: str) -> State[str]:
 
 async def watch_schedules(desk: Desk, place: Place, *, tell: Tell) -> None:
     """Look at every schedule at once, several times a minute, and as soon as somebody knocks."""
+    problem = ""
     with schedules_of(desk) as schedules:
-        shown: dict[str, int] = {}
-        shown_at: datetime | None = None
+        watch = _Watch(schedules, tell)
         while True:
-            heard = last_knock(place)
+            heard, pause_s = last_knock(place), _LOOK_EVERY_S
             try:
-                looks = await anyio.to_thread.run_sync(schedules.look_at_all)
-                now = datetime.now(UTC)
-                is_old = shown_at is None or (now - shown_at).total_seconds() > _SHOW_EVERY_S
-                async with get_client() as client:
-                    for look in looks:
-                        await follow_up(client, schedules, look)
-                        if text := told(look):
-                            tell(text)
-                    present = await anyio.to_thread.run_sync(schedules.all)
-                    settings = {each.name: _decided_at(each) for each in present}
-                    if is_old or settings != shown:
-                        await show_schedules(client, present)
-                        shown, shown_at = settings, now
+                if await watch.look():
+                    pause_s = _LOOK_AFTER_RUNS_EVERY_S
+                problem = ""
             except Exception as error:  # noqa: BLE001 - one look that fails is made up for by the next
-                tell(f"the schedules could not be looked at ({type(error).__name__}: {error})")
+                if problem != (problem := one_line(repr(error))):
+                    tell(f"the schedules could not all be seen to, again in a moment: {problem}")
             waited = 0.0
-            while waited < _LOOK_EVERY_S and last_knock(place) == heard:
+            while waited < pause_s and last_knock(place) == heard:
                 await asyncio.sleep(_LISTEN_EVERY_S)
                 waited += _LISTEN_EVERY_S
+
+
+class _Watch:
+    """Looks at all schedules; what Prefect shows of them is brought up to date where it is old."""
+
+    def __init__(self, schedules: Schedules, tell: Tell) -> None:
+        self._schedules = schedules
+        self._tell = tell
+        self._problems: dict[str, str] = {}
+        self._shown: list[tuple[object, ...]] | None = None
+        self._show_again_at = 0.0
+
+    async def look(self) -> bool:
+        """Decide first, whatever becomes of Prefect; then launch and show.
+
+        Tells whether any slot's run has started and not ended.
+        """
+        looks = await anyio.to_thread.run_sync(self._schedules.look_at_all)
+        for look in looks:
+            is_news = bool(look.recorded) or look.problem != self._problems.get(look.name, "")
+            self._problems[look.name] = look.problem
+            if is_news and (text := told(look)):
+                self._tell(text)
+        present = await anyio.to_thread.run_sync(self._schedules.all)
+        to_show = [(each.name, each.added_at, each.paused_at) for each in present]
+        is_old = to_show != self._shown or monotonic() > self._show_again_at
+        if is_old or any(look.to_execute or look.recorded for look in looks):
+            async with get_client() as client:
+                for look in looks:
+                    await follow_up(client, self._schedules, look)
+                if is_old and await show_schedules(client, present):
+                    self._shown, self._show_again_at = [*to_show], monotonic() + _SHOW_EVERY_S
+        return any(each.with_status("started") for each in present)
 
 
 async def follow_up(client: PrefectClient, schedules: Schedules, look: Look) -> None:
@@ -106,15 +131,15 @@ async def follow_up(client: PrefectClient, schedules: Schedules, look: Look) -> 
             await client.create_artifact(made)
 
 
-async def show_schedules(client: PrefectClient, schedules: Sequence[Schedule]) -> None:
+async def show_schedules(client: PrefectClient, schedules: Sequence[Schedule]) -> bool:
     """Have Prefect show when each of `schedules` is due, and no others.
 
-    Nothing is deployed here: without the deployment, nothing is shown.
+    Tells whether it does: as long as the deployment is not there, nothing is shown.
     """
     try:
         deployment = await client.read_deployment_by_name(SCHEDULE)
     except ObjectNotFound:
-        return
+        return False
     wanted = {each.name: made for each in schedules if (made := _shown(each)) is not None}
     for there in await client.read_deployment_schedules(deployment.id):
         made = wanted.get(there.slug or "")
@@ -124,6 +149,7 @@ async def show_schedules(client: PrefectClient, schedules: Sequence[Schedule]) -
             await client.delete_deployment_schedule(deployment.id, there.id)
     for made in wanted.values():
         await client.create_deployment_schedules(deployment.id, [made])
+    return True
 
 
 def told(look: Look) -> str:
@@ -186,9 +212,3 @@ def _is_same(there: DeploymentSchedule, made: DeploymentScheduleCreate) -> bool:
         made.active,
         made.parameters,
     )
-
-
-def _decided_at(schedule: Schedule) -> int:
-    """Return what changes whenever a person decides on the schedule."""
-    assert schedule.added is not None  # it is active  # noqa: S101
-    return hash((schedule.added_at, schedule.paused_at))

@@ -11,6 +11,7 @@ import anyio
 from prefect.runner import Runner
 
 from flows.deploying import deployments
+from flows.scheduled import watch_schedules
 from flows.server_record import Place
 from flows.serving_record import last_knock
 from flows.sweeping import sweep
@@ -46,11 +47,11 @@ async def serve(desk: Desk, *, limit: int, recovery: str, tell: Tell, ready: Tel
     called with what can be started once the deployments are there.
     """
     place = Place.of(desk.settings.home)
-    watching = None
+    watching = [asyncio.create_task(watch_schedules(desk, place, tell=tell), name="schedules")]
     try:
         if recovery != "off":
             watch = keep_watch(desk, place, resumes=recovery == "auto", tell=tell)
-            watching = asyncio.create_task(watch, name="watch")
+            watching.append(asyncio.create_task(watch, name="watch"))
         while True:
             try:
                 await _serve_once(limit, ready)
@@ -58,10 +59,10 @@ async def serve(desk: Desk, *, limit: int, recovery: str, tell: Tell, ready: Tel
                 tell(f"the Prefect server does not serve; trying again: {one_line(repr(error))}")
             await asyncio.sleep(_AGAIN_S)
     finally:
-        if watching:
-            watching.cancel()
-            with anyio.CancelScope(shield=True):
-                await asyncio.wait([watching])
+        for each in watching:
+            each.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait(watching)
 
 
 async def _serve_once(limit: int, ready: Tell) -> None:

@@ -22,7 +22,6 @@ from flows.wiring import make_desk
 from state.errors import LeaseHeld
 from state.values.errors import AssayError, RejectedError
 
-
 MOMENTS = {
     "before-submit": ("submit", True),
     "after-submit": ("submit", False),
