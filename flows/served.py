@@ -21,6 +21,8 @@ from flows.forms import ResearchForm
 from flows.kinds import kind_of
 from flows.pages import Pages, publishing
 from flows.runs import cancel, mark_interrupted, republish, submit
+from flows.serving_record import knock
+from flows.settings import load_settings
 from flows.terminal import one_line
 from flows.wiring import Desk, at_desk, open_desk
 from state.errors import LeaseHeld, NotFound
@@ -46,10 +48,20 @@ def end_with_flow_run(
         return  # it has ended already, or never began
 
 
+def look_at_once(
+    flow: Flow[..., Any],  # noqa: ARG001 - Prefect's form
+    flow_run: FlowRun,  # noqa: ARG001
+    state: State[Any],  # noqa: ARG001
+) -> None:
+    """Have the recovery look now rather than in a minute, when a flow run's process is gone."""
+    knock(load_settings().home)
+
+
 @flow(
     name="assay-run",
     persist_result=False,
     on_cancellation=[end_with_flow_run],
+    on_crashed=[look_at_once],
     description="Answer a question; every claim of the report is tied to an exact quote.",
 )
 async def assay_run(run: ResearchForm) -> State[str]:
@@ -70,6 +82,7 @@ async def assay_run(run: ResearchForm) -> State[str]:
     name="assay-resume",
     persist_result=False,
     on_cancellation=[end_with_flow_run],
+    on_crashed=[look_at_once],
     description="Go on with a run where it stands; nothing that had settled is done again.",
 )
 async def assay_resume(run_id: str) -> State[str]:

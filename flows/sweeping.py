@@ -144,8 +144,7 @@ class _One:
                 return True
             await self._tell_answer(run, flow_run, state)
             return False
-        patience_s = _START_S if state.is_pending() else _STALE_S
-        if state.is_scheduled() or _age_s(state) < patience_s:
+        if state.is_scheduled() or not await self._is_gone(run, state):
             return False
         if run.is_terminal:
             await self._end(run, flow_run)
@@ -154,6 +153,15 @@ class _One:
             await self.client.set_flow_run_state(flow_run.id, gone, force=True)
             self.swept.crashed.append(run.run_id)
         return True
+
+    async def _is_gone(self, run: Run, state: State) -> bool:
+        """Tell whether the process is gone of a flow run in `state`, whose run nobody executes."""
+        if state.is_pending():
+            return _age_s(state) > _START_S
+        lines = await anyio.to_thread.run_sync(self.desk.ledger.read, run.run_id)
+        leases = [line.envelope.time for line in lines if line.envelope.type == "run_leased"]
+        has_had_lease = leases and state.timestamp < datetime.fromisoformat(leases[-1])
+        return bool(has_had_lease) or _age_s(state) > _STALE_S
 
     async def _tell_answer(self, run: Run, flow_run: FlowRun, state: State) -> None:
         key = state.state_details.pause_key or ""

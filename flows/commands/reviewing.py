@@ -67,6 +67,7 @@ def _answer(
 ) -> None:
     from flows.answering import answer_review
     from flows.runs import cancel
+    from flows.serving_record import knock
     from flows.terminal import out, out_json
 
     answered = answer_review(opened, run_id, action, **fields).reviews[-1]
@@ -74,6 +75,7 @@ def _answer(
     if action == "cancel" and not executed:
         cancel(opened, run_id, fields["reason"])
     run = opened.ledger.project(run_id)
+    served = knock(opened.settings.home)
     if json:
         facts = {"run_id": run_id, "interaction_id": answered.interaction_id, "action": action}
         out_json({**facts, "status": run.status, "executed": executed})
@@ -81,6 +83,8 @@ def _answer(
         out(f"{answered.interaction_id}: {action}, recorded")
         if run.is_terminal:
             out(f"run {run_id} is {run.status}")
+        elif served and not executed:
+            out(f"'assay serve' goes on with it; follow it with: assay watch {run_id}")
         elif not executed:
             out(f"go on with: assay resume {run_id}")
 

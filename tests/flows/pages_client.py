@@ -13,6 +13,7 @@ from uuid import uuid4
 
 SOON_S = 90.0
 _POLL_S = 0.3
+_TRIES = 20
 
 
 class HttpError(Exception):
@@ -41,6 +42,17 @@ class PagesClient:
         return cls(f"http://127.0.0.1:{record['port']}/api", f"assay:{record['secret']}")
 
     def ask(self, method: str, path: str, body: Any = None, *, csrf: bool = True) -> Any:
+        """Return what the server answers; asks again while its database is locked."""
+        for _ in range(_TRIES):
+            try:
+                return self._ask(method, path, body, csrf=csrf)
+            except HttpError as error:
+                if error.code != http.HTTPStatus.SERVICE_UNAVAILABLE:
+                    raise
+                time.sleep(_POLL_S)
+        return self._ask(method, path, body, csrf=csrf)
+
+    def _ask(self, method: str, path: str, body: Any, *, csrf: bool) -> Any:
         if method != "GET" and csrf and not self.token:
             self.token = self.ask("GET", f"/csrf-token?client={self.client_id}")["token"]
         parts = urlsplit(self.url)

@@ -1,0 +1,219 @@
+"""`assay serve` on a real Prefect server: asked, reviewed, killed and gone on with as people do."""
+
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from flows.answering import answer_review
+from tests.flows.pages_client import until
+from tests.flows.served_home import ServedHome, question_of, served_home
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedHome]:
+    with served_home(tmp_path_factory.mktemp("served")) as made:
+        yield made
+
+
+@pytest.fixture
+def serving(home: ServedHome) -> ServedHome:
+    """Return the home, served: by what serves it already, or anew."""
+    if not home.served or home.served[-1].process.poll() is not None:
+        home.serve()
+    home.model.held = ""
+    return home
+
+
+def pause_key(flow_run: dict[str, Any]) -> str:
+    return str(flow_run["state"]["state_details"]["pause_key"])
+
+
+def asked_again(home: ServedHome, flow_run: str, key: str) -> str:
+    """Return what the form says once the flow run is suspended under `key`."""
+    seen = until(
+        lambda: home.pages.flow_run(flow_run),
+        lambda run: run["state"]["name"] == "Suspended" and pause_key(run) == key,
+    )
+    return str(until(lambda: home.pages.form(seen, "description"), bool))
+
+
+def test_a_plan_is_approved_in_prefect_after_everything_was_started_anew(
+    serving: ServedHome,
+) -> None:
+    """Cases: B4 50; D 28, 34."""
+    flow_run = serving.start("reviewed", review=True)
+    seen = serving.pages.wait(flow_run, "Suspended")
+    shown = until(lambda: serving.pages.form(seen, "description"), bool)
+    before = serving.types("reviewed")
+
+    code = serving.served[-1].told_to_end()
+    down = serving.line.look("down")
+    serving.serve()
+    still = serving.pages.flow_run(flow_run)["state"]["name"]
+    answer = serving.pages.resume(flow_run, decision="approve", your_name="Ada")
+    ended = serving.pages.wait(flow_run, "Completed", "Failed", "Crashed")
+
+    assert code == 0
+    assert down.code == 0
+    assert "## Plan 1" in shown
+    assert "effect_reserved" not in before[before.index("review_requested") :]
+    assert still == "Suspended"
+    assert answer["status"] == "ACCEPT"
+    assert ended["state"]["name"] == "Completed", ended["state"]
+    run = serving.completed("reviewed")
+    assert run.reviews[0].answer is not None
+    assert (run.reviews[0].answer.by, run.reviews[0].answer.channel) == ("Ada", "prefect")
+    assert serving.line.look("verify", "reviewed").code == 0
+    assert {"assay", "research", "run:reviewed"} == set(ended["tags"])
+    assert ended["name"].startswith("reviewed ")
+    keys = {artifact["key"] for artifact in serving.pages.artifacts(flow_run)}
+    assert {"plan-reviewed", "coverage-reviewed", "report-reviewed"} < keys
+
+
+def test_what_cannot_be_an_answer_is_asked_for_again_and_approves_nothing(
+    serving: ServedHome,
+) -> None:
+    """Cases: B3 43; D 29, 37."""
+    flow_run = serving.start("badly-answered", review=True)
+    seen = serving.pages.wait(flow_run, "Suspended")
+    until(lambda: serving.pages.form(seen, "description"), bool)
+
+    nothing = serving.pages.resume(flow_run)
+    nonsense = serving.pages.resume(flow_run, decision="perhaps")
+    serving.pages.resume(flow_run, decision="revise", feedback="  ")
+    second = asked_again(serving, flow_run, "review-1-again-2")
+    serving.pages.resume(flow_run, decision="replace", plan="{not a plan")
+    third = asked_again(serving, flow_run, "review-1-again-3")
+    scheduled = {"state": {"type": "SCHEDULED", "name": "Scheduled"}, "force": True}
+    serving.pages.ask("POST", f"/flow_runs/{flow_run}/set_state", scheduled)
+    fourth = asked_again(serving, flow_run, "review-1-again-4")
+
+    assert nothing["status"] == "REJECT"
+    assert nonsense["status"] == "REJECT"
+    assert "a revision needs feedback" in second
+    assert "Your last answer could not be taken" in third
+    assert "there was no decision" in fourth
+    run = serving.run("badly-answered")
+    assert run.status == "waiting"
+    assert run.reviews[0].answer is None
+
+    serving.pages.resume(flow_run, decision="cancel", reason="enough")
+    ended = serving.pages.wait(flow_run, "Cancelled", "Completed", "Failed", "Crashed")
+    assert ended["state"]["name"] == "Cancelled"
+    assert serving.run("badly-answered").status == "cancelled"
+
+
+def test_an_answer_on_the_command_line_goes_on_at_once(serving: ServedHome) -> None:
+    flow_run = serving.start("answered", review=True)
+    serving.pages.wait(flow_run, "Suspended")
+
+    ran = serving.line.look("review", "answered", "approve")
+    ended = serving.pages.wait(flow_run, "Completed", "Failed", "Crashed", within_s=50)
+
+    assert ran.code == 0
+    assert "assay serve" in ran.out
+    assert ended["state"]["name"] == "Completed", ended["state"]
+    assert "review_refused" not in serving.types("answered")
+
+
+def test_an_answer_that_comes_too_late_is_refused_and_shown(serving: ServedHome) -> None:
+    flow_run = serving.start("late", review=True)
+    serving.pages.wait(flow_run, "Suspended")
+
+    answer_review(serving.desk, "late", "approve", by="Grace")
+    serving.pages.resume(flow_run, decision="cancel", reason="no", your_name="Ada")
+    ended = serving.pages.wait(flow_run, "Completed", "Cancelled", "Failed", "Crashed")
+
+    assert ended["state"]["name"] == "Completed", ended["state"]
+    refused = [e for e in serving.desk.ledger.read("late") if e.envelope.type == "review_refused"]
+    assert [e.envelope.body["by"] for e in refused] == ["Ada"]
+    remarks = [a for a in serving.pages.artifacts(flow_run) if a["key"] == "remark-late"]
+    assert "already answered" in remarks[0]["data"]
+
+
+def test_cancelling_in_prefect_ends_the_run_whether_it_waits_or_works(serving: ServedHome) -> None:
+    waiting = serving.start("waits", review=True)
+    serving.pages.wait(waiting, "Suspended")
+    working = serving.start_held("works")
+    process = serving.executing("works")
+    children = process.children(recursive=True)
+
+    for flow_run in (waiting, working):
+        cancelling = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
+        serving.pages.ask("POST", f"/flow_runs/{flow_run}/set_state", cancelling)
+    ended = serving.pages.wait(working, "Cancelled", "Crashed", "Completed", "Failed")
+    serving.line.look("review", "waits")
+    until(lambda: serving.run("works").status, lambda status: status == "cancelled")
+    until(lambda: serving.run("waits").status, lambda status: status == "cancelled", within_s=100)
+
+    assert ended["state"]["name"] == "Cancelled"
+    assert serving.pages.flow_run(waiting)["state"]["name"] == "Cancelled"
+    until(
+        lambda: [each for each in (process, *children) if each.is_running()], lambda left: not left
+    )
+
+
+def test_a_killed_process_is_noticed_and_its_run_goes_on(serving: ServedHome) -> None:
+    flow_run = serving.start_held("killed")
+
+    serving.model.held = ""
+    serving.executing("killed").kill()
+    serving.completed("killed")
+
+    assert serving.pages.wait(flow_run, "Crashed")
+    events = serving.types("killed")
+    assert events.count("run_interrupted") == 1
+    assert events.count("run_leased") == 2
+    by_tag = until(
+        lambda: serving.pages.flow_runs("run:killed"),
+        lambda runs: len(runs) == 2 and runs[1]["state"]["name"] == "Completed",
+    )
+    assert [run["state"]["name"] for run in by_tag] == ["Crashed", "Completed"]
+
+
+def test_stopping_interrupts_what_is_executed_and_serving_anew_goes_on(serving: ServedHome) -> None:
+    flow_run = serving.start_held("stopped")
+
+    code = serving.served[-1].told_to_end(signal.SIGINT)
+    left = serving.run("stopped")
+    serving.model.held = ""
+    serving.serve()
+    run = serving.completed("stopped")
+
+    assert code == 0
+    assert left.status == "interrupted"
+    assert left.reason == "the server that executed the run was stopped"
+    assert serving.pages.flow_run(flow_run)["state"]["name"] == "Crashed"
+    assert run.epoch == 2
+
+
+def test_after_a_power_cut_the_run_completes_with_the_report_that_it_would_have_had(
+    serving: ServedHome,
+) -> None:
+    """Cases: B3 34; E 38."""
+    flow_run = serving.start_held("cut-off")
+
+    serving.kill_all()
+    serving.model.held = ""
+    serving.serve()
+    run = serving.completed("cut-off")
+    asked = {"question": question_of("cut-off"), "model": "served", "scope": "quick"}
+    serving.start("undisturbed", **asked)
+    undisturbed = serving.completed("undisturbed")
+
+    assert {effect.state for effect in run.effects.values()} == {"settled"}
+    assert set(run.effects) == set(undisturbed.effects)
+    assert serving.report("cut-off") == serving.report("undisturbed")
+    serving.pages.wait(flow_run, "Crashed")
+    assert serving.line.look("verify", "cut-off").code == 0
+
+
+def test_one_home_is_served_once(serving: ServedHome) -> None:
+    ran = serving.line.run("serve")
+
+    assert ran.code == 2
+    assert "already serving" in ran.err
