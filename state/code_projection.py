@@ -79,7 +79,7 @@ def _source(code: Paper2Code, event: CodeSourceRecorded) -> Paper2Code:
         f"artifact {event.artifact_id!r} is already recorded",
     )
     refuse_unless(
-        event.source_type == code.request.source_type,
+        event.source_type in (code.request.source_type, "requirement"),
         "SOURCE_TYPE",
         f"the run is made from a source of type {code.request.source_type}",
     )

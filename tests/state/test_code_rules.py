@@ -82,7 +82,8 @@ def test_a_source_is_recorded_once_and_is_what_was_asked_for() -> None:
 
     assert history.refusal(code_source()) == "DUPLICATE_ARTIFACT"
     assert history.refusal(code_source("s2", source_type="url")) == "SOURCE_TYPE"
-    assert len(state_of(history.record(code_source("s2"))).sources) == 2
+    history.record(code_source("s2", source_type="requirement", locator="requirement"))
+    assert [source.artifact_id for source in state_of(history).sources] == ["s1", "s2"]
 
 
 def test_a_plan_is_for_a_source_and_its_versions_count_up() -> None:
