@@ -1,7 +1,6 @@
 """Commands that only look: runs, show, watch. They make nothing and change no run."""
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -139,10 +138,12 @@ def _process(holder: dict[str, Any]) -> str:
 
 def _report(facts: dict[str, Any]) -> str:
     """Return where the report is; another machine may be the one that published it."""
-    path = str(facts["report"].get("report.md") or facts["report"].get("REPORT.md", ""))
-    if not path or Path(path).exists():
-        return path
-    return f"not on this machine yet; write it with: assay resume {facts['run_id']}"
+    if path := facts["report"].get("report.md") or facts["report"].get("REPORT.md"):
+        return str(path)
+    published = any(stage["stage"] == "publishing" for stage in facts.get("stages", ()))
+    if not published or facts["status"] != "completed" or facts["withheld"]:
+        return ""
+    return f"not on this machine; write it with: assay resume {facts['run_id']}"
 
 
 def _withheld(withheld: dict[str, str]) -> str:
