@@ -46,7 +46,7 @@ def read_record(data: bytes | None, nonce: str) -> Record | None:
     if not isinstance(sums, dict):
         return None
     number = {key: _count(sums.get(key)) for key in ("passed", "failed", "errors", "skipped")}
-    seen = {(each[0], each[1]) for each in said.get("seen", ()) if _is_pair(each)}
+    seen = {(each[0], each[1]) for each in _list(said.get("seen")) if _is_pair(each)}
     seen |= {(each, "") for each in _texts(said.get("skipped_files"))}
     return Record(
         counts=Counts(executed=number["passed"] + number["failed"], **number),
@@ -74,7 +74,11 @@ def _count(value: object) -> int:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(str(each)[:400] for each in value) if isinstance(value, list) else ()
+    return tuple(str(each)[:400] for each in _list(value))
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _is_pair(value: object) -> bool:

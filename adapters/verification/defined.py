@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 
-def tests_in(source: bytes) -> tuple[str, ...]:
+def defined_tests(source: bytes) -> tuple[str, ...]:
     """Return the tests that a Python file defines, sorted: `test_x`, `TestThing.test_y`.
 
     Only what is at the top of a module or in a class there, and no fixtures; what is defined

@@ -17,7 +17,7 @@ from adapters.verification.configuration import (
     read_json,
     read_toml,
 )
-from adapters.verification.defined import tests_in
+from adapters.verification.defined import defined_tests
 from adapters.verification.walking import Entry, Tree, read_own, walk
 
 _USUAL = ("test_*.py", "*_test.py")
@@ -106,7 +106,7 @@ def _python_projects(
         others = tuple(inner) if folder == "." else ()
         settings = _settings(workspace, tree, folder)
         expected = tuple(
-            (entry.path, tests_in(read_own(workspace, entry.path) or b""))
+            (entry.path, defined_tests(read_own(workspace, entry.path) or b""))
             for entry in tree.under(folder)
             if entry.path.split("/")[0] not in others and _is_python_test(entry, settings.patterns)
         )

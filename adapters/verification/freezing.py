@@ -15,7 +15,7 @@ from adapters.verification.configuration import (
     read_json,
     read_toml,
 )
-from adapters.verification.rust_tests import tests_in_rust
+from adapters.verification.rust_tests import unit_tests_of
 from adapters.verification.walking import INSTALLED, Entry, Tree, hash_entry, read_own, walk
 from state.values.errors import RejectedError
 from state.values.ids import canonical_json, content_hash
@@ -106,7 +106,7 @@ def _parts(workspace: Path, entry: Entry) -> Iterator[tuple[str, str]]:
     elif name == "Cargo.toml":
         if said := _cargo_targets(read_toml(data) or {}):
             yield "test", _spelled(said)
-    elif name.endswith(".rs") and (tests := tests_in_rust((data or b"").decode(errors="replace"))):
+    elif name.endswith(".rs") and (tests := unit_tests_of((data or b"").decode(errors="replace"))):
         yield "tests", tests
 
 

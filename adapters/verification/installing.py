@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import distributions
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +18,7 @@ from adapters.sandbox.port import MIB, TAIL_BYTES, Command, Finished, Limits, Sa
 from adapters.sandbox.system import outside_system
 from adapters.verification import environments
 from adapters.verification.configuration import read_json
+from adapters.verification.pip_program import copy_pip
 from adapters.verification.requirements import check_index, npm_requirement, pypi_requirement
 from adapters.verification.walking import read_own
 from state.values.code_plan import Requirement
@@ -113,7 +113,7 @@ async def install(
         if finished.exit_code != 0:
             reason = _why(finished)
             break
-    await anyio.to_thread.run_sync(_tidy, target)
+    await anyio.to_thread.run_sync(_finish, target)
     return await anyio.to_thread.run_sync(_outcome, target, asked, log, reason)
 
 
@@ -149,49 +149,29 @@ def _sorted_out(requirements: Iterable[Requirement]) -> _Asked:
 def _pip(
     asked: tuple[str, ...], target: Path, index: Index, limits: Limits, *, wheels_only: bool
 ) -> Command:
-    (target / _TEMPORARY).mkdir(mode=0o777, exist_ok=True)
+    """Return pip, run by the environment's own Python so that it sees what is there already."""
+    folder = target / _TEMPORARY
+    folder.mkdir(exist_ok=True)
     pinned = "".join(f"{name}=={version}\n" for name, version in environments.provided().items())
-    (target / _TEMPORARY / "constraints.txt").write_text(pinned)
-    pip = _pip_program()
+    (folder / "constraints.txt").write_text(pinned)
+    program = copy_pip(folder).relative_to(target)
     options = [
         *("install", "--isolated", "--no-input", "--disable-pip-version-check", "--no-cache-dir"),
         *("--progress-bar", "off", "--no-warn-script-location", "--retries", "1"),
-        *("--target", str(environments.site_packages(Path()))),
         *("--constraint", f"{_TEMPORARY}/constraints.txt"),
         *(("--only-binary", ":all:") if wheels_only else ()),
         *(("--index-url", index.url) if index.url else ()),
         *(("--no-index", "--find-links", str(index.wheels)) if index.wheels else ()),
     ]
-    base = environments.base_python()
     return Command(
-        argv=(str(base), "-I", str(pip), *options, "--", *asked),
-        # Beside the target, where there is room for what is unpacked.
-        environment={"TMPDIR": _TEMPORARY},
+        argv=("bin/python", "-I", str(program), *options, "--", *asked),
+        environment={"TMPDIR": _TEMPORARY},  # where there is room for what is unpacked
         read_only=(
-            *outside_system((base.parent.parent, pip.parent)),
+            *outside_system((environments.base_python().parent.parent,)),
             *((index.wheels,) if index.wheels else ()),
         ),
         network=index.wheels is None,
         limits=limits,
-    )
-
-
-def _pip_program() -> Path:
-    """Return what Python runs as pip: that beside Assay, that beside its Python, or Python's own.
-
-    Raises `ObstructedError` when there is none of them.
-    """
-    base = environments.site_packages(environments.base_python().parent.parent)
-    beside = find_spec("pip")
-    for package in (beside.origin if beside else None, str(base / "pip" / "__init__.py")):
-        if package and (program := Path(package).with_name("__main__.py")).is_file():
-            return program
-    bundled = find_spec("ensurepip")
-    if bundled is not None and bundled.origin is not None:
-        for wheel in sorted(Path(bundled.origin).parent.glob("_bundled/pip-*.whl")):
-            return wheel / "pip"
-    raise ObstructedError(
-        "there is no pip to install dependencies with; install pip beside Assay", code="PIP_MISSING"
     )
 
 
@@ -250,8 +230,14 @@ def _clear(target: Path) -> None:
     target.mkdir()
 
 
-def _tidy(target: Path) -> None:
+def _finish(target: Path) -> None:
+    """Remove what was only for the installers, and let scripts find Python where it is later."""
     shutil.rmtree(target / _TEMPORARY, ignore_errors=True)
+    for script in (target / "bin").iterdir():
+        data = read_own(target, f"bin/{script.name}") or b""
+        first, end, rest = data.partition(b"\n")
+        if first.startswith(b"#!") and first.endswith(b"bin/python"):
+            script.write_bytes(b"#!" + bytes(environments.interpreter(target)) + end + rest)
 
 
 def _outcome(target: Path, asked: _Asked, log: str, reason: str) -> Installed:

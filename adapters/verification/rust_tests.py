@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 )
 
 
-def tests_in_rust(source: str) -> str:
+def unit_tests_of(source: str) -> str:
     """Return the tests that a Rust source holds, in order, one after another; '' for none.
 
     A region goes from its attribute to the end of the item that the attribute stands before.
