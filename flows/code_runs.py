@@ -57,6 +57,7 @@ def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a requ
     review: bool = True,
     indexing: bool = False,
     references: tuple[str, ...] = (),
+    excluded: tuple[str, ...] = (),
     run_id: str | None = None,
     budgets: Mapping[str, int | None] | None = None,
     asked_by: str | None = None,
@@ -70,6 +71,8 @@ def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a requ
     in_dollars = (budgets or {}).get("max_cost_micro_usd") is not None
     chosen = _model(model, in_dollars=in_dollars)
     kind, where = _source(source, requirement)
+    if (references or excluded) and not indexing:
+        raise InvalidRequest("references are looked at with --indexing; add it")
     id_ = run_id or new_run_id(now)
     given = {name: value for name, value in (budgets or {}).items() if value is not None}
     with as_invalid_request():
@@ -83,6 +86,7 @@ def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a requ
                 "workspace": str((workspace or Path(f"code-{id_}")).expanduser().absolute()),
                 "options": CodeOptions(enable_indexing=indexing, plan_review=review),
                 "reference_repositories": references,
+                "excluded_repositories": excluded,
                 "model": chosen,
                 "budgets": given,
             }

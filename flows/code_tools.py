@@ -61,8 +61,9 @@ def code_tools(settings: Settings, request: CodeRequest) -> CodeTools:
     from flows.wiring import local_converter
 
     coders = open_coder(settings, request.model)
+    wanted = {request.source_type, *(("repository",) if request.options.enable_indexing else ())}
     return CodeTools(
-        acquirers={request.source_type: open_acquirer(settings, request.source_type)},
+        acquirers={kind: open_acquirer(settings, kind) for kind in wanted},
         converter=local_converter(settings),
         coder=coders.coder,
         open_sandbox=lambda: open_sandbox(allow_none=settings.sandbox_none),

@@ -35,10 +35,11 @@ _METHOD = (
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The plan that is carried out, and what it was made from."""
+    """The plan that is carried out, what it was made from, and what else may help."""
 
     plan: CodePlan
     material: Material
+    references: tuple[Segment, ...] = ()
 
 
 async def draft_code_plan(

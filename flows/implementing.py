@@ -97,6 +97,9 @@ def writing_input(
     quantities = tuple(_quantities(plan, file))
     words = [file.purpose, *file.interface, *(quantity.name for quantity in quantities)]
     words += [component.name, component.description, component.criterion] if component else []
+    room = context_tokens // _SHARE_SHOWN
+    shown = select(material.segments, words, room_tokens=room)
+    helping = select(agreed.references, words, room_tokens=room // 2) if agreed.references else ()
     return WriteFileInput(
         title=plan.title,
         language=plan.environment_setup.language,
@@ -105,7 +108,7 @@ def writing_input(
         quantities=quantities,
         ambiguities=plan.ambiguities if file.role is not FileRole.CONFIGURATION else (),
         requirements=plan.environment_setup.requirements,
-        segments=select(material.segments, words, room_tokens=context_tokens // _SHARE_SHOWN),
+        segments=(*shown, *helping),
         known=tuple(_known_to(file, known)),
     )
 

@@ -26,6 +26,7 @@ from flows.designing import Agreed, draft_code_plan, record_code_plan
 from flows.endings import going_on, left_as_asked, shown_to_prefect
 from flows.execution import take_up
 from flows.implementing import NotWritten, write_all
+from flows.referencing import collect_references
 from flows.review import ask_person
 from flows.sourcing import Material, acquire_material
 from flows.step import Driver, Held, StopAsked, executing
@@ -91,6 +92,8 @@ async def implementation(
 ) -> tuple[NotWritten, ...] | State[StopAsked]:
     """Write every planned file, those that others depend on first; return what is missing."""
     driver, (agreed, tools) = executing(run_id), held.value
+    if driver.paper2code.request.options.enable_indexing:
+        agreed = await collect_references(driver, agreed, tools)
     try:
         async with driver.stage(CodeStage.IMPLEMENTING):
             missing = await write_all(driver, agreed, tools)

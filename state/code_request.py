@@ -8,6 +8,7 @@ from state.request import one_line
 from state.values.ids import canonical_json, is_stable_id, sha256_hex
 from state.values.redaction import has_secret
 
+Repository = Annotated[str, Field(min_length=1, max_length=2048)]
 SourceType = Literal["local", "url", "repository", "requirement"]
 
 
@@ -42,7 +43,8 @@ class CodeRequest(_Value):
 
     `source` is an absolute path, a URL, or the requirement itself, by `source_type`; `requirement`
     says what else is wanted. `workspace` is the absolute path of the folder that the code is
-    written into. `reference_repositories` are indexed when `options.enable_indexing` is set.
+    written into. With `options.enable_indexing`, `reference_repositories` are looked at, or without
+    any those that the paper links to; never the `excluded_repositories`.
     """
 
     id: str
@@ -53,7 +55,8 @@ class CodeRequest(_Value):
     requirement: Annotated[str, Field(max_length=16384)] = ""
     workspace: Annotated[str, Field(min_length=1, max_length=4096)]
     options: CodeOptions = CodeOptions()
-    reference_repositories: Annotated[tuple[str, ...], Field(max_length=10)] = ()
+    reference_repositories: Annotated[tuple[Repository, ...], Field(max_length=10)] = ()
+    excluded_repositories: Annotated[tuple[Repository, ...], Field(max_length=10)] = ()
     model: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f]*$")]
     budgets: CodeBudgets = CodeBudgets()
 

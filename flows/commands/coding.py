@@ -41,11 +41,15 @@ def paper2code(  # noqa: PLR0913 - every option is a parameter
         str | None, typer.Option("--model", metavar="NAME", help="The language model.")
     ] = None,
     indexing: Annotated[
-        bool, typer.Option("--indexing", help="Look at reference repositories, too.")
+        bool, typer.Option("--indexing", help="Look at repositories that the paper links to.")
     ] = False,
     reference: Annotated[
         list[str] | None,
         typer.Option("--reference", metavar="REPO", help="A repository to index; repeatable."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option("--exclude", metavar="REPO", help="Never look at this one; repeatable."),
     ] = None,
     run_id: Annotated[
         str | None, typer.Option("--run-id", metavar="ID", help="Name the run; again: same run.")
@@ -93,6 +97,7 @@ def paper2code(  # noqa: PLR0913 - every option is a parameter
         review=review,
         indexing=indexing,
         references=tuple(reference or ()),
+        excluded=tuple(exclude or ()),
         run_id=run_id,
         budgets={
             "max_files": max_files,
