@@ -15,6 +15,7 @@ from adapters.models.coding.paths import (
     packages,
     role_of,
 )
+from adapters.models.extractive.terms import stems
 from state.values.code_plan import (
     Ambiguity,
     CodePlan,
@@ -30,8 +31,10 @@ from state.values.code_plan import (
     Validation,
 )
 
+_EXAMPLE = "rectangles/"  # the package of the prompt's example
 README, MANIFEST, PYTEST = "README.md", "requirements.txt", "pytest.ini"
 _LINE = 400
+_LONGEST_PACKAGE = 30
 _TEXT = 1200
 _MOST_COMPONENTS = 20
 _SLUG = re.compile(r"[^a-z0-9]+")
@@ -41,6 +44,9 @@ _LATE = (
     FileRole.TEST,
     FileRole.CONFIGURATION,
     FileRole.DOCUMENT,
+)
+_DEFINED = re.compile(
+    r"(?:(?:export|public|static|async|pub|default)\s+)*(?:def|fn|func|function|class)\s+(\w+)"
 )
 _COMMANDS = {
     "python": "python -m pytest -q",
@@ -69,8 +75,9 @@ def draft_of(form: FilesForm, given: DesignInput) -> Draft | None:
     """
     language = _language(form)
     planned = _planned(form, given)
-    if not any(each.role is FileRole.SOURCE for each in planned):
+    if not any(_is_code(each) for each in planned):
         return None
+    planned = _with_functions(planned, form)
     if language == "python":
         planned = _with_packages(planned)
     planned = _with_tests(planned, language, given.max_files - 3)
@@ -144,12 +151,15 @@ def _planned(form: FilesForm, given: DesignInput) -> list[PlannedFile]:
 
 def _named(path: str, given: DesignInput) -> str:
     """Return `path` with a name for the package where a model left that of the example."""
-    if not path.startswith("package_name/"):
+    if not path.startswith(_EXAMPLE):
         return path
     words = _SLUG.sub(" ", _title(given).casefold()).split()
-    short = "_".join(word for word in words if len(word) > 3 or len(words) == 1)[:24].strip("_")
+    short = ""
+    for word in [word for word in words if len(word) > 3] or words:
+        if len(short) + len(word) < _LONGEST_PACKAGE:
+            short = f"{short}_{word}".strip("_")
     name = short if short.isidentifier() else "program"
-    return name + path.removeprefix("package_name")
+    return name + "/" + path.removeprefix(_EXAMPLE)
 
 
 def _interface(lines: Iterable[str]) -> Iterator[str]:
@@ -157,6 +167,35 @@ def _interface(lines: Iterable[str]) -> Iterator[str]:
         text = " ".join(line.strip().strip("`").split())
         if text and len(text) <= _LINE:
             yield text.removesuffix(": ...").removesuffix(": pass")
+
+
+def _is_code(file: PlannedFile) -> bool:
+    return file.role is FileRole.SOURCE and PurePosixPath(file.path).name != "__init__.py"
+
+
+def _with_functions(planned: Sequence[PlannedFile], form: FilesForm) -> list[PlannedFile]:
+    """Give each function that no file lists to the file whose purpose is most like it."""
+    added: dict[str, list[str]] = {}
+    listed = {name for each in planned for line in each.interface if (name := _defined(line))}
+    sources = [each for each in planned if _is_code(each)]
+    for signature in _interface([each.signature for each in form.functions]):
+        name = _defined(signature)
+        if not name or name in listed:
+            continue
+        listed.add(name)
+        words = stems(name.replace("_", " "))
+        alike = [len(words & stems(f"{each.path} {each.purpose}")) for each in sources]
+        path = sources[alike.index(max(alike))].path
+        added.setdefault(path, []).append(signature)
+    return [
+        replace(each, interface=(*each.interface, *added.get(each.path, ()))) for each in planned
+    ]
+
+
+def _defined(line: str) -> str:
+    """Return the name that a line of an interface defines, without its class; '' if none."""
+    found = _DEFINED.match(line)
+    return found[1].casefold() if found else ""
 
 
 def _with_packages(planned: list[PlannedFile]) -> list[PlannedFile]:
@@ -177,11 +216,7 @@ def _with_tests(planned: list[PlannedFile], language: str, most: int) -> list[Pl
     """Add a test for each source with an interface, if none is planned at all."""
     if any(each.role is FileRole.TEST for each in planned):
         return planned
-    sources = [
-        each
-        for each in planned
-        if each.role is FileRole.SOURCE and PurePosixPath(each.path).name != "__init__.py"
-    ]
+    sources = [each for each in planned if _is_code(each)]
     tested = [each for each in sources if each.interface] or sources
     tests = [
         PlannedFile(
@@ -225,11 +260,7 @@ def _with_papers(planned: list[PlannedFile], language: str) -> list[PlannedFile]
 def _with_dependencies(planned: Sequence[PlannedFile]) -> list[PlannedFile]:
     """Let files depend on planned ones; a test on what it tests, a document on all sources."""
     roles = {each.path: each.role for each in planned}
-    sources = tuple(
-        each.path
-        for each in planned
-        if each.role is FileRole.SOURCE and PurePosixPath(each.path).name != "__init__.py"
-    )
+    sources = tuple(each.path for each in planned if _is_code(each))
     fixed = []
     for each in planned:
         allowed = [
@@ -368,7 +399,7 @@ def _near(
     if file.role is not FileRole.TEST:
         return ""
     owners = [owner[path] for path in file.depends_on if path in owner]
-    return owners[0] if owners else components[0][0].id
+    return next(iter([*owners, *(component.id for component, _ in components)]), "")
 
 
 def _quantities(

@@ -25,6 +25,7 @@ _FILES_TOKENS, _COMPONENTS_TOKENS = 1100, 1000
 _SUMMARY_CHARACTERS = 500
 _CHARACTERS_PER_FILE = 3000
 _MOST_OPTIONS = 24
+_MOST_FUNCTIONS = 12
 _NOTED = 1.0  # findings go in before the paper's text
 _ROUGHLY = ("formula algorithm method parameters",)
 
@@ -44,16 +45,24 @@ def ask_files(given: DesignInput, context_tokens: int) -> Asked[FilesForm]:
     length = sum(len(each.text) for each in given.segments) + len(given.requirement)
     most = max(2, min(given.max_files - 4, 3 + length // _CHARACTERS_PER_FILE))
 
+    formulas = [f"f{number}" for number, each in enumerate(noted.findings, 1) if each.kind is None][
+        :_MOST_FUNCTIONS
+    ]
+
     def build(most: int, pieces: Sequence[Piece]) -> ChatRequest:
         return request_of(
             "code-files",
             FilesForm,
             output_tokens=output_limit(context_tokens, _FILES_TOKENS + 60 * most),
-            choices=[Choices("FilesForm", "files", most=most)],
+            choices=[
+                Choices("FilesForm", "files", most=most),
+                Choices("FilesForm", "functions", most=2 * _MOST_FUNCTIONS),
+            ],
             wanted=wanted(given.requirement),
             findings=_told(noted, pieces),
             text=_paper(pieces),
             revision=_files_before(given),
+            functions=f"Formulas and rules: {', '.join(formulas)}. " if formulas else "",
             most=str(most),
         )
 
@@ -90,7 +99,7 @@ def ask_components(given: DesignInput, draft: Draft, context_tokens: int) -> Ask
             open=_open(noted),
             revision=_components_before(given),
             most=str(most),
-            example=paths[0] if paths else "package_name/module.py",
+            example=paths[0] if paths else "package/module.py",
         )
 
     pieces = [piece for piece in _pieces(given, noted) if piece.key.startswith("f")]

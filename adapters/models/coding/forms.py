@@ -87,11 +87,21 @@ class FileForm(Form):
     )
 
 
+class FunctionForm(Form):
+    """The function that computes what a note says."""
+
+    note: Text = ""
+    signature: Text = ""
+
+
 class FilesForm(Form):
-    """The files of a program."""
+    """The files of a program, and before them its functions, so that none is forgotten."""
 
     language: Text = "python"
     approach: Text = ""
+    functions: Annotated[list[FunctionForm], Field(max_length=60), _records(60)] = Field(
+        default_factory=list
+    )
     files: Annotated[list[FileForm], Field(min_length=1, max_length=120), _records(120)]
     packages: Annotated[Lines, Field(json_schema_extra={"maxItems": 8})] = Field(
         default_factory=list

@@ -1,0 +1,203 @@
+"""Files keep to their plan, and repairs to the files that they may change."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from adapters.models.chat.errors import CONTEXT, OUTPUT, ModelRejected
+from adapters.models.chat.scripted import ScriptedModel
+from adapters.models.coder import FileDraft, KnownFile, RepairFilesInput, WriteFileInput
+from adapters.models.coding.coder import LanguageCoder
+from adapters.models.coding.repairing import told_output
+from adapters.models.coding.showing import import_of
+from adapters.models.coding.syntax import check_syntax
+from state.values.code_plan import (
+    Ambiguity,
+    Component,
+    FileRole,
+    PlannedFile,
+    Quantity,
+    QuantityKind,
+    Requirement,
+)
+from state.values.money import Usage
+from state.values.segments import Segment, SegmentKind
+
+TEXT = "The error on the ramp is 1.4095."
+PAPER = Segment("s1", SegmentKind.PROSE, ("3 Results",), TEXT, 0, len(TEXT))
+SOURCE = PlannedFile("pkg/a.py", "Computes it.", interface=("def f(x: float = 0.9) -> float",))
+TEST = PlannedFile("tests/test_a.py", "Tests it.", FileRole.TEST, depends_on=("pkg/a.py",))
+CODE = "def f(x: float = 0.9) -> float:\n    return x\n"
+WRONG = "def f(x: float = 0.9) -> float:\n    return x + 1\n"
+
+
+def writing(file: PlannedFile, **more: object) -> WriteFileInput:
+    given = WriteFileInput(
+        title="Smoothing",
+        language="python",
+        file=file,
+        component=Component("core", "Core", "The core.", "f(0.9) is 0.9"),
+        quantities=(Quantity("error", QuantityKind.RESULT, "1.4095"),),
+        ambiguities=(Ambiguity("Which unit?", "None."),),
+        requirements=(Requirement("numpy", ">=1.26"), Requirement("pytest")),
+        segments=(PAPER,),
+        known=(
+            KnownFile("pkg/b.py", "def g(y: int) -> int\nclass H:\n    def k(self)\nRATE = 1", ""),
+        ),
+    )
+    return replace(given, **more)  # type: ignore[arg-type]
+
+
+def write(
+    given: WriteFileInput, *answers: str, context: int = 8192
+) -> tuple[FileDraft, ScriptedModel]:
+    model = ScriptedModel(answers, context_tokens=context)
+    return asyncio.run(LanguageCoder(model).write_file(given)).value, model
+
+
+def test_a_file_is_written_from_its_part_of_the_plan_and_the_paper() -> None:
+    draft, model = write(writing(SOURCE, problem="It did not parse."), f"```python\n{CODE}```")
+
+    assert draft.text == CODE
+    said = model.requests[0].messages[1].text
+    for shown in (
+        "pkg/a.py", "def f(x: float = 0.9) -> float", "from pkg.b import g, H, RATE", TEXT,
+        "f(0.9) is 0.9", "error = 1.4095", "Which unit? None.", "numpy", "It did not parse.",
+    ):  # fmt: skip
+        assert shown in said
+
+
+def test_requirements_and_packages_are_written_without_a_model() -> None:
+    manifest = PlannedFile("requirements.txt", "Packages.", FileRole.CONFIGURATION)
+    package = PlannedFile("pkg/__init__.py", 'The "package".')
+
+    listed, first = write(writing(manifest))
+    module, second = write(writing(package))
+
+    assert listed.text.splitlines()[1:] == ["numpy>=1.26", "pytest"]
+    assert check_syntax("pkg/__init__.py", module.text) is None
+    assert not first.requests
+    assert not second.requests
+    assert LanguageCoder(first).price(writing(manifest)) == Usage()
+
+
+def test_a_file_that_lacks_what_its_interface_lists_is_asked_for_again() -> None:
+    draft, model = write(
+        writing(SOURCE),
+        "```python\ndef other() -> int:\n    return 1\n```",
+        f"```python\n{CODE}```",
+    )
+
+    assert draft.text == CODE
+    assert "it lacks f" in model.requests[1].messages[-1].text
+
+
+def test_a_stub_is_asked_for_again() -> None:
+    draft, model = write(
+        writing(SOURCE), "```python\ndef f(x):\n    pass\n```", f"```python\n{CODE}```"
+    )
+
+    assert draft.text == CODE
+    assert "f() has no body" in model.requests[1].messages[-1].text
+
+
+def test_tests_that_expect_numbers_of_nobody_are_left_out_and_said_so() -> None:
+    good = "def test_a():\n    assert f() == 1.4095\n"
+    bad = "def test_b():\n    assert f() == 2.7182\n"
+
+    draft, _ = write(writing(TEST), f"```python\n{good}\n\n{bad}```")
+
+    assert draft.text == good
+    assert "test_b" in draft.summary
+
+
+@pytest.mark.parametrize("context", [4096, 8192, 16_384])
+def test_a_file_fits_a_small_context_with_a_long_paper(context: int) -> None:
+    long = tuple(replace(PAPER, id=f"s{at}", text=f"{TEXT} " * 60) for at in range(1, 30))
+    given = writing(SOURCE, segments=long)
+
+    draft, model = write(given, f"```python\n{CODE}```", context=context)
+
+    assert draft.text == CODE
+    assert LanguageCoder(model).price(given).tokens > 0
+
+
+def test_what_does_not_fit_at_all_is_told_before_it_is_asked() -> None:
+    known = tuple(KnownFile(f"pkg/m{at}.py", "def g() -> int\n" * 200, "") for at in range(20))
+
+    with pytest.raises(ModelRejected) as error:
+        LanguageCoder(ScriptedModel(context_tokens=4096)).price(writing(SOURCE, known=known))
+
+    assert error.value.code == CONTEXT
+
+
+REPAIR = RepairFilesInput(
+    "Smoothing", "python", 2, "E  assert 1.9 == 0.9\npkg/a.py:2: AssertionError",
+    (FileDraft("pkg/a.py", WRONG, "Computes it."), FileDraft("pkg/b.py", "B = 1\n")),
+    (FileDraft("tests/test_a.py", "def test_a():\n    assert f(0.9) == 0.9\n"),),
+    tried=("A sign was wrong.",),
+)  # fmt: skip
+
+
+def repaired(*answers: str) -> tuple[tuple[FileDraft, ...], ScriptedModel]:
+    model = ScriptedModel(answers)
+    made = asyncio.run(LanguageCoder(model).repair(REPAIR)).value
+    assert made.diagnosis
+    return made.files, model
+
+
+GOOD = f"Cause: one is added.\n\nFile: pkg/a.py\n```python\n{CODE}```\n"
+
+
+def test_a_repair_is_whole_files_and_its_cause() -> None:
+    files, model = repaired(GOOD)
+
+    assert files == (FileDraft("pkg/a.py", CODE, "Computes it."),)
+    said = model.requests[0].messages[1].text
+    assert "A sign was wrong." in said
+    assert "assert 1.9 == 0.9" in said
+
+
+def test_frozen_files_stay_as_they_are() -> None:
+    files, _ = repaired(
+        f"{GOOD}\nFile: tests/test_a.py\n```python\ndef test_a():\n    assert 1\n```\n"
+    )
+
+    assert [each.path for each in files] == ["pkg/a.py"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"Cause: none.\n\nFile: pkg/a.py\n```python\n{WRONG}```\n",
+        "File: tests/test_a.py\n```python\ndef test_a():\n    assert 1\n```\n",
+        "The test is wrong.",
+        "File: pkg/a.py\n```python\ndef f(:\n```",
+        "File: pkg/a.py\n```python\ndef f(x):\n    # ... rest of the code\n    return x\n```",
+    ],
+)
+def test_a_repair_that_changes_nothing_usable_is_an_error(answer: str) -> None:
+    with pytest.raises(ModelRejected) as error:
+        repaired(answer)
+
+    assert error.value.code == OUTPUT
+    assert error.value.usage.model_calls == 1
+
+
+def test_a_long_output_keeps_what_tells_and_its_end() -> None:
+    noise = "collecting many things from many places\n" * 3000
+    output = f"{noise}E   assert 1 == 2\n{noise}1 failed in 0.1s"
+
+    told = told_output(output, 400)
+
+    assert "E   assert 1 == 2" in told
+    assert told.endswith("1 failed in 0.1s")
+    assert len(told) < 4000
+
+
+def test_imports_are_spelled_as_a_file_lies() -> None:
+    assert import_of("src/pkg/a.py", "def f()\n    def inner()\nclass C(B):\nX: int = 1") == (
+        "from pkg.a import f, C, X"
+    )
+    assert import_of("lib/a.js", "export function f()") == ""
