@@ -1,5 +1,6 @@
 """Two machines with one PostgreSQL, one object store and one Prefect server, and what may break."""
 
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ import pytest
 
 from flows.wiring import Desk
 from tests import postgres_server, s3_server
+from tests.flows.command_line import PROGRAM
 from tests.flows.site import QUESTIONS, Machine, Site, can_isolate, shared_site
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(200)]
@@ -160,3 +162,32 @@ def test_a_database_that_stays_away_interrupts_runs_with_a_clear_reason(
     check_runs(desk, list(asked))
     for run_id, question in asked.items():
         assert report_of(machine, run_id) == alone[question][0], run_id
+
+
+def test_a_command_whose_ledger_went_away_says_how_to_go_on(
+    site: Site, alone: dict[str, tuple[str, bytes]]
+) -> None:
+    home, question = site.folder / "person", QUESTIONS[0]
+    environment = site.environment(home)
+    papers = str(site.folder / "papers")
+    ask = [*PROGRAM, "research", question, "--sources", papers, "--run-id", "mine"]
+    with subprocess.Popen(
+        ask, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        next(line for line in process.stderr if "reading" in line)
+        site.postgres.stop("kill")
+        _, said = process.communicate(timeout=100)
+    site.postgres.start()
+
+    resumed = subprocess.run(
+        [*PROGRAM, "resume", "mine", "--quiet"],
+        env=environment, capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+
+    assert process.returncode == 4
+    assert "PostgreSQL at 127.0.0.1" in said
+    assert "run mine interrupted; when its ledger is back: assay resume mine" in said
+    assert resumed.returncode == 0, resumed.stderr
+    body = resumed.stdout.partition("## Method")[0]
+    assert body.replace("`mine`", "`RUN`") == alone[question][0].partition("## Method")[0]
