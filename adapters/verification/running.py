@@ -82,10 +82,10 @@ def prepare(asked: TestCommand, environment: Path, limits: Limits) -> Prepared:
 def _pytest(job: _Job) -> Prepared:
     inside = PurePosixPath(job.asked.cwd)
     left_out = [PurePosixPath(each).relative_to(inside) for each in job.asked.left_out]
-    # What a test wrote before it hung is lost with it; where it hung is shown instead.
-    hanging = f"--override-ini=faulthandler_timeout={job.limits.wall_s * 0.9:.3f}"
-    options = [*job.asked.options, hanging, *(f"--ignore={each}" for each in left_out)]
-    command = _python(job, "run_pytest.py", root=job.up, options=options)
+    options = [*job.asked.options, *(f"--ignore={each}" for each in left_out)]
+    # What a test wrote before it hung is lost with it; where it hung is shown shortly before.
+    patience = job.limits.wall_s - min(10.0, job.limits.wall_s / 4)
+    command = _python(job, "run_pytest.py", root=job.up, options=options, patience_s=patience)
     return Prepared(command, job.read, "pytest, each test watched from below")
 
 

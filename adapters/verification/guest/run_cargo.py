@@ -1,6 +1,8 @@
 """Run `cargo test` in the current folder and write down what its test binaries counted.
 
-    python -I run_cargo.py '{"record": PATH, "nonce": TEXT}'
+    python -I run_cargo.py ORDER
+
+The order is JSON: `record` (the file to write) and `nonce` (in each line of it).
 
 Cargo's exit code is 0 for no tests at all, and for a test that ends its process early. So the tests
 that each binary lists are counted first, and then those whose end the binaries say, line by line.

@@ -1,6 +1,9 @@
 """Run pytest on the current folder and write down which tests really ran, and how they ended.
 
-    python -I run_pytest.py '{"record": PATH, "nonce": TEXT, "root": PATH, "options": […]}'
+    python -I run_pytest.py ORDER
+
+The order is JSON: `record` (the file to write), `nonce` (in each line of it), `root` (the
+workspace), `options` (pytest's), and `patience_s`, after which it is shown where the tests are.
 
 What pytest reports, and its exit code, are what plugins and conftest files let it say. So each test
 is also watched from below: was its own code entered, and what did it raise? Nothing of the
@@ -9,6 +12,7 @@ tests or plugins have no effect. The last line of the record is written after th
 ends the process earlier leaves none.
 """
 
+import faulthandler
 import functools
 import inspect
 import json
@@ -33,6 +37,7 @@ SHOWN = 50
 OPTIONS = (
     "-q",
     "--override-ini=addopts=",
+    "--override-ini=faulthandler_timeout=0",
     "--assert=rewrite",
     "-pno:cacheprovider",
     "-Werror::pytest.PytestReturnNotNoneWarning",
@@ -253,6 +258,8 @@ def main() -> int:
     """Run the session that is asked for; return pytest's exit code."""
     asked = json.loads(sys.argv[1])
     del sys.argv[1:]
+    # pytest puts something else in the place of standard error.
+    faulthandler.dump_traceback_later(asked["patience_s"], file=os.dup(sys.stderr.fileno()))
     for name in UNSAID:
         os.environ.pop(name, None)
     root = Path(asked["root"]).resolve()
