@@ -43,7 +43,7 @@ class CodeStarted(Event):
     """Everything that was asked for."""
 
     type = "code_started"
-    paths = frozenset({"source", "workspace", "reference_repositories"})
+    paths = frozenset({"source", "workspace", "reference_repositories", "excluded_repositories"})
     request: CodeRequest
 
     def paths_kept(self) -> frozenset[str]:
