@@ -286,6 +286,19 @@ class LedgerContract:
 
         assert (table.columns, table.rows) == (("amount",), ((7,),))
 
+    def test_duckdb_s_sql_is_answered_as_of_the_last_event(self, store: Store) -> None:
+        ledger = store.open()
+        sql = "SELECT count(*) FILTER (type = $1), list(run_id ORDER BY run_id) FROM events"
+        for number in range(1, 3):
+            store.open().append(f"r{number}", [added(number, "it's")])
+
+            table = ledger.analyse(sql, ["added"])
+
+            assert table.rows == ((number, [f"r{each}" for each in range(1, number + 1)]),)
+        for wrong in ("SELEC 1", "DELETE FROM events", "SELECT * FROM read_text('/etc/passwd')"):
+            with pytest.raises(InvalidRequest):
+                ledger.analyse(wrong)
+
     @pytest.mark.parametrize(
         "sql",
         ["", "SELEC 1", "SELECT nothing FROM events", "SELECT 1; SELECT 2", "SELECT ?",
