@@ -21,6 +21,8 @@ _REFERENCES = re.compile(
     r"|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?|bibliographie|références)\W*\Z",
     re.IGNORECASE,
 )
+# What a reader of PDF files took for a paragraph: a line with a relation and a number at its end.
+_NUMBERED_FORMULA = re.compile(r"[^\n]{1,160}[=≈≤≥∝←][^\n.]{1,160}\(\d+(?:\.\d+)?[a-z]?\)\s*\Z")
 _TABLE = re.compile(r"(?:table|tabelle|tab\.)\s*[\dIVXA-Z]+(?:\.\d+)*\s*[.:|–—-]", re.IGNORECASE)
 _ALGORITHM = re.compile(r"(?:algorithm|algorithmus|procedure|listing)\s+\d+\b", re.IGNORECASE)
 _STEP = re.compile(
@@ -108,6 +110,8 @@ def _label(document: Document) -> list[_Labelled]:
             if references is None and _REFERENCES.match(text.strip()):
                 references = level
         kind = _KINDS.get(block.kind, SegmentKind.PROSE)
+        if block.kind is BlockKind.PARAGRAPH and _NUMBERED_FORMULA.match(text):
+            kind = SegmentKind.EQUATION
         if references is not None:
             kind = SegmentKind.REFERENCES
         labelled.append(_Labelled(block, text, kind, tuple(title for _, title in headings), run))

@@ -119,6 +119,14 @@ def test_references_stand_apart_until_a_heading_of_their_level() -> None:
     assert segments[2].section == ("A", "Appendix")
 
 
+def test_a_numbered_formula_that_was_read_as_a_paragraph_is_one() -> None:
+    segments = markdown(
+        "It is updated by\n\nm_t = b m_(t-1) + (1 - b) x_t (1)\n\nA decay is given.\n"
+    )
+
+    assert kinds(segments) == [SegmentKind.PROSE, SegmentKind.EQUATION, SegmentKind.PROSE]
+
+
 def test_a_document_without_blocks_has_no_segments() -> None:
     assert segment(Document("", (), "text/plain", "test", "1")) == ()
 
