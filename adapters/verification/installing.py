@@ -30,6 +30,8 @@ MAX_REQUIREMENTS = 200
 # Packages take more room than tests do.
 _ROOM = 8 * 1024 * MIB
 _TEMPORARY = ".installing"
+# pip asks for the system's name in order to tell it to the index, and ends if it may not read this.
+_ABOUT = (Path("/etc/debian_version"),)
 _UNREACHABLE = (
     "connection broken by", "Temporary failure in name resolution", "Network is unreachable",
     "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT", "ENETUNREACH",
@@ -168,6 +170,7 @@ def _pip(
         environment={"TMPDIR": _TEMPORARY},  # where there is room for what is unpacked
         read_only=(
             *outside_system((environments.base_python().parent.parent,)),
+            *(path for path in _ABOUT if path.exists()),
             *((index.wheels,) if index.wheels else ()),
         ),
         network=index.wheels is None,

@@ -1,4 +1,11 @@
-"""Verifying a workspace: find what tests it, run that in the sandbox, and judge what truly ran."""
+"""Verifying a workspace: find what tests it, run that in the sandbox, and judge what truly ran.
+
+Tests and what counts them share a process (pytest, Node) or an output (Cargo). What this therefore
+cannot exclude is code that was written against it: that searches the process for the watch, strips
+assertions from the tests' own code as it is imported, or prints the result lines of a Rust test
+binary. Nor can it tell whether the tests demand anything; those that a plan asks for are frozen,
+and reading them is for people.
+"""
 
 import tempfile
 from collections.abc import AsyncIterator, Iterable
