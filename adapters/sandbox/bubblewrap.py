@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import json
 import os
+import select
 import shlex
 import shutil
 import socket
@@ -29,6 +30,7 @@ from adapters.sandbox.system import is_superuser
 from adapters.sandbox.trees import copy, give_to, is_larger, max_entries, measure, open_folder, tidy
 from adapters.sandbox.waiting import in_thread
 
+_SAYING_PATIENCE_S = 5.0
 # The go-ahead is what to run. Before it, only programs of this machine have run, and none of the
 # command's environment was set.
 _GATE = 'printf . >&0 && order=$(cat) && eval "$order"'
@@ -215,7 +217,9 @@ def _user() -> int:
 def _first_process(told: int) -> int:
     """Return the process that is the first of the namespace, by what bubblewrap said of it."""
     said = b""
-    while piece := os.read(told, 4096):
+    reader = select.poll()
+    reader.register(told, select.POLLIN)
+    while reader.poll(_SAYING_PATIENCE_S * 1000) and (piece := os.read(told, 4096)):
         said += piece
         if said.rstrip().endswith(b"}"):
             return int(json.loads(said)["child-pid"])

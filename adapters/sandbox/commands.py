@@ -83,7 +83,9 @@ def kernel_limits(command: Command, *, user: int, group: Group) -> list[tuple[in
         (resource.RLIMIT_CORE, 0),
     ]
     if not group.is_limiting:  # these are coarser: one counts addresses, one all that a user runs
-        chosen.append((resource.RLIMIT_NPROC, limits.processes + threads_of(user)))
+        running = threads_of(user)
+        if running is not None:
+            chosen.append((resource.RLIMIT_NPROC, limits.processes + running))
         if not reserves_addresses(command.argv):
             chosen.append((resource.RLIMIT_AS, limits.memory_bytes))
     return chosen

@@ -36,18 +36,26 @@ SHARED: Mapping[str, Mapping[str, int]] = {
         "shmget": 29, "shmat": 30, "semget": 64, "msgget": 68, "mq_open": 240,
         "setpriority": 141, "ioprio_set": 251, "migrate_pages": 256, "move_pages": 279,
         "chown": 92, "fchown": 93, "lchown": 94, "fchownat": 260,
-        "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190,
-        "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199,
     },
     "aarch64": {
         "shmget": 194, "shmat": 196, "semget": 190, "msgget": 186, "mq_open": 180,
         "setpriority": 140, "ioprio_set": 30, "migrate_pages": 238, "move_pages": 239,
         "fchown": 55, "fchownat": 54,
+    },
+}  # fmt: skip
+"""Calls that fail where processes, memory and users are shared with the machine."""
+
+ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
+    "x86_64": {
+        "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190,
+        "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199,
+    },
+    "aarch64": {
         "setxattr": 5, "lsetxattr": 6, "fsetxattr": 7,
         "removexattr": 14, "lremovexattr": 15, "fremovexattr": 16,
     },
 }  # fmt: skip
-"""Calls that fail where processes, memory and users are shared with the machine."""
+"""Calls that fail as on file systems without such attributes, which programs that copy expect."""
 
 MODES: Mapping[str, Mapping[str, int]] = {
     "x86_64": {
@@ -112,6 +120,7 @@ def of_shared_system(machine: str, *, network: bool, same_user: bool) -> bytes:
         *_sockets(machine, _OUTSIDE if network else ()),
         *_pairs(machine),
         *seccomp.refuse(SHARED[machine].values(), errno.EPERM),
+        *seccomp.refuse(ATTRIBUTES[machine].values(), errno.EOPNOTSUPP),
         *seccomp.when(CHECKED[machine].prlimit64, 0, [(EQUAL, 0, 1, 0)], allow, fail(errno.EPERM)),
     ]
     if same_user:

@@ -18,7 +18,7 @@ from adapters.sandbox.system import (
     outside_system,
 )
 
-WORKSPACE, TEMPORARY = "/workspace", "/tmp"  # noqa: S108  the command's own
+WORKSPACE, TEMPORARY = "/sandbox", "/tmp"  # noqa: S108  the command's own
 
 _SHARED_MEMORY_BYTES = 64 * MIB
 _TEMPORARY_BYTES = 256 * MIB

@@ -73,9 +73,9 @@ class Finished:
 
     `exit_code` is None when a signal or a limit ended it. `limit` names one that explains its end:
     "wall", "cpu", "memory", "disk", "processes", or '' for none that is known; a program that gives
-    up because of it may have an exit code too, never 0. A program that is missing has exit code 127.
-    `output_tail` is the end of what it wrote (both streams, at most 64 KiB), `output_bytes` how much
-    that was in all.
+    up because of it may have an exit code too, never 0. A missing program has exit code 127.
+    `output_tail` is the end of what it wrote (both streams, at most 64 KiB), `output_bytes` how
+    much that was in all.
     """
 
     exit_code: int | None

@@ -33,9 +33,12 @@ def descendants(root: int) -> dict[int, Process]:
     return found
 
 
-def threads_of(user: int) -> int:
-    """Return how many threads run as `user` on this machine."""
-    return sum(process.threads for pid, process in _everyone().items() if _owner(pid) == user)
+def threads_of(user: int) -> int | None:
+    """Return how many threads run as `user` on this machine; None where that is not known."""
+    everyone = _everyone()
+    if not everyone:
+        return None
+    return sum(process.threads for pid, process in everyone.items() if _owner(pid) == user)
 
 
 def _everyone() -> dict[int, Process]:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +29,7 @@ _START = (
 )
 _PIECE = 1024 * 1024
 _TICK_S = 0.1
-_SHARE = 20  # watching takes at most one part in this many of the time
+_SHARE = 5  # watching takes at most one part in this many of the time
 _START_PATIENCE_S = 60.0
 _END_PATIENCE_S = 30.0
 
@@ -143,16 +144,19 @@ class Supervised:
         """Return the last line of what was written so far."""
         return self._tail.decode(errors="replace").strip().rpartition("\n")[2]
 
-    def wait_for(self, ready: Source) -> None:
-        """Wait until `ready` can be read; raise `SandboxUnavailable` if it ends before."""
+    def wait_for(self, gate: socket.socket) -> None:
+        """Wait until something comes from `gate`; raise `SandboxUnavailable` if it ends before."""
         end = time.monotonic() + _START_PATIENCE_S
-        while time.monotonic() < end:
-            if ready in self._ready([ready], end - time.monotonic()):
-                return
-            if self._report is not None:
-                self._end()
-                raise SandboxUnavailable(self._report["error"] or self.said or "it did not start")
-        raise SandboxUnavailable(f"it did not start within {_START_PATIENCE_S:g} seconds")
+        while self._report is None:
+            if time.monotonic() > end:
+                raise SandboxUnavailable(f"it did not start within {_START_PATIENCE_S:g} seconds")
+            if gate in self._ready([gate], end - time.monotonic()):
+                if gate.recv(1):
+                    return
+                break
+        self._end()
+        error = self._report["error"] if self._report is not None else ""
+        raise SandboxUnavailable(error or self.said or "it ended at once, and did not say why")
 
     def watch(self, watch: Watch) -> Ended:
         """Wait for the end of the command, or bring it about at a limit, and say how it ended.
@@ -272,7 +276,10 @@ class Supervised:
             self._process.poll()
         end = time.monotonic() + _END_PATIENCE_S
         while self._process.poll() is None and time.monotonic() < end:
-            self._take(0.05)
+            if self._is_output_closed:
+                self._await_exit(end - time.monotonic())
+            else:
+                self._take(0.05)
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
@@ -280,6 +287,12 @@ class Supervised:
         while before != self._written:
             before = self._written
             self._drain()
+
+    def _await_exit(self, timeout_s: float) -> None:
+        if self._report is None:
+            self._receive()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(0.0, timeout_s))
 
 
 def _select(sources: Sequence[Source], timeout_s: float) -> list[Source]:

@@ -25,8 +25,12 @@ _FEW_ENTRIES = 20_000
 _BYTES_FOR_ENTRY = 2048
 
 
-class TooDeep(Exception):
-    """Folders nest deeper than `MAX_DEPTH`."""
+class TooDeep(InvalidRequest):
+    """Folders nest deeper than `MAX_DEPTH`; `path` is the first that does."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"folders nest deeper than {MAX_DEPTH}: {path}")
+        self.path = path
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +158,6 @@ def copy(source: Path, target: int, *, owner: int | None, max_bytes: int) -> Non
             if budget < 0:
                 raise InvalidRequest(f"{source} has more than {max_bytes:,} bytes")
             _copy_one(found, target, owner)
-    except TooDeep as deep:
-        raise InvalidRequest(f"{source} nests folders deeper than {MAX_DEPTH}: {deep}") from deep
     except OSError as error:
         raise SandboxUnavailable(
             f"{source} could not be copied for the sandbox: {error}"
@@ -251,7 +253,7 @@ def tidy(root: int) -> None:
                 _tidy_one(found)
             return
         except TooDeep as deep:
-            folder, _, name = str(deep).rpartition("/")
+            folder, _, name = deep.path.rpartition("/")
             place = os.open(folder or ".", _FOLDER, dir_fd=root)
             try:
                 remove_at(place, name)

@@ -1,22 +1,14 @@
 """Waiting, in async code, for a thread that watches over a command."""
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import anyio
 from anyio import to_thread
 
-from adapters.sandbox.supervision import Stop, Stopped
+from adapters.sandbox.supervision import Stop
 
 _T = TypeVar("_T")
-
-
-class _Result(Generic[_T]):
-    """What the thread returned or raised."""
-
-    def __init__(self) -> None:
-        self.value: list[_T] = []
-        self.error: BaseException | None = None
 
 
 async def in_thread(work: Callable[[Stop], _T]) -> _T:
@@ -24,17 +16,17 @@ async def in_thread(work: Callable[[Stop], _T]) -> _T:
 
     When cancelled, it is told to stop, and has stopped before this returns.
     """
-    result: _Result[_T] = _Result()
+    result: list[_T] = []
+    failed: list[Exception] = []
     with Stop() as stop:
 
         async def attempt() -> None:
             with anyio.CancelScope(shield=True):
                 try:
-                    result.value.append(
-                        await to_thread.run_sync(work, stop, limiter=anyio.CapacityLimiter(1))
-                    )
-                except (Exception, Stopped) as error:  # noqa: BLE001  raised again below
-                    result.error = error
+                    own = anyio.CapacityLimiter(1)
+                    result.append(await to_thread.run_sync(work, stop, limiter=own))
+                except Exception as error:  # noqa: BLE001  raised below, outside of the group
+                    failed.append(error)
             done.set()
 
         done = anyio.Event()
@@ -45,6 +37,6 @@ async def in_thread(work: Callable[[Stop], _T]) -> _T:
             except anyio.get_cancelled_exc_class():
                 stop.set()
                 raise
-    if result.error is not None:
-        raise result.error
-    return result.value[0]
+    if failed:
+        raise failed[0]
+    return result[0]
