@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from adapters.verification import walking
 from adapters.verification.defined import defined_tests
 from adapters.verification.discovery import Runner, discover, is_real_script
-from adapters.verification.walking import MAX_ENTRIES, WorkspaceTooLarge
+from adapters.verification.walking import WorkspaceTooLarge
 from tests.adapters.verification.projects import PASSING, Files, write
 
 
@@ -125,20 +126,21 @@ def test_names_that_are_no_text_and_names_like_options_do_no_harm(tmp_path: Path
     assert [each.cwd for each in discover(tmp_path)] == ["--help", "new\nline"]
 
 
-def test_a_workspace_beyond_all_bounds_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path
-    for _ in range(20):
-        folder /= "x"
-    folder.mkdir(parents=True)
+def test_a_workspace_that_nests_too_deep_is_refused(tmp_path: Path) -> None:
+    tmp_path.joinpath(*["x"] * 20).mkdir(parents=True)
+
     with pytest.raises(WorkspaceTooLarge, match="nested deeper"):
         discover(tmp_path)
 
-    wide = tmp_path / "wide"
-    wide.mkdir()
-    for number in range(MAX_ENTRIES + 1):
-        (wide / str(number)).symlink_to("nowhere")
-    with pytest.raises(WorkspaceTooLarge, match="more than"):
-        discover(wide)
+
+def test_a_workspace_of_too_many_entries_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walking, "MAX_ENTRIES", 5)
+    write(tmp_path, {f"{number}.py": "" for number in range(6)})
+
+    with pytest.raises(WorkspaceTooLarge, match="more than 5"):
+        discover(tmp_path)
 
 
 @pytest.mark.parametrize(
