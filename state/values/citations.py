@@ -234,11 +234,15 @@ def _renumbered(text: str, runs: Iterable[Sequence[_Group]], mapping: Mapping[in
         if not said and _PARTED.match(text, end):
             while start > done and text[start - 1] in " \t":
                 start -= 1
-        elif not said and start and not text[start - 1].isspace() and text[end].isalnum():
-            said = " "  # "word[7]word" are two words
+        elif not said and start and _would_join(text[start - 1], text[end]):
+            said = " "  # "word[7]word" are two words, and `a`[7]`b` are two pieces of code
         parts += [text[done:start], said]
         done = end
     return "".join([*parts, text[done:]])
+
+
+def _would_join(before: str, after: str) -> bool:
+    return not before.isspace() and (after.isalnum() or (before == after and after in "$`~"))
 
 
 def _run_text(text: str, run: Sequence[_Group], mapping: Mapping[int, int]) -> str:

@@ -1,4 +1,4 @@
-"""What a Paper2Code run came to: plan and result held against each other, criterion by criterion."""
+"""What a Paper2Code run came to: plan and result side by side, criterion by criterion."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal

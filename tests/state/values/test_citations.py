@@ -137,6 +137,13 @@ def test_what_was_finalised_stays_as_it_is(
     assert set(listed_sources(final)) <= set(mapping.values())
 
 
+@pytest.mark.parametrize("piece", ["$a[1]$", "`a[1]`", "word"])
+def test_what_is_taken_out_joins_nothing(piece: str) -> None:
+    final, mapping = finalise(f"{piece}[1]{piece}", {})
+
+    assert (final, mapping) == (f"{piece} {piece}", {})
+
+
 @given(st.lists(st.sampled_from(["[1]", "[2]", "[3]", "[9]", "[7]", "text. ", "more ", ", "])))
 def test_markers_come_in_order_and_lead_somewhere(pieces: list[str]) -> None:
     final, mapping = finalise("".join(pieces), SOURCES)
