@@ -19,13 +19,14 @@ from adapters.models.coder import (
 )
 from adapters.models.coding.analysing import ask_analysis, read_analysis
 from adapters.models.coding.asking import price_of_text, put_text
-from adapters.models.coding.assembling import Draft, draft_of, plan_of
+from adapters.models.coding.assembling import plan_of
 from adapters.models.coding.designing import (
     all_findings,
     ask_components,
     ask_files,
     open_questions,
 )
+from adapters.models.coding.drafting import Draft, draft_of
 from adapters.models.coding.repairing import ask_repair
 from adapters.models.coding.writing import ask_file, written_by_rule
 from adapters.models.language.asking import price_of, put

@@ -10,7 +10,7 @@ from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import DesignInput, Finding
 from adapters.models.coding.analysing import wanted
-from adapters.models.coding.assembling import Draft
+from adapters.models.coding.drafting import Draft
 from adapters.models.coding.forms import ComponentsForm, FilesForm, RevisedForm
 from adapters.models.coding.selecting import relevance
 from adapters.models.coding.showing import findings_of, paper, pieces_of

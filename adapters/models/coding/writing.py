@@ -10,7 +10,7 @@ from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import FileDraft, WriteFileInput
 from adapters.models.coding.asking import AskedText, Flawed, file_limit
-from adapters.models.coding.assembling import PYTEST
+from adapters.models.coding.drafting import PYTEST
 from adapters.models.coding.fenced import Unusable, read_file
 from adapters.models.coding.grounded import keep_grounded, numbers_in
 from adapters.models.coding.paths import is_manifest, language_of

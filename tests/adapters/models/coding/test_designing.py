@@ -13,8 +13,9 @@ from adapters.models.chat.errors import OUTPUT, ModelRejected
 from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.scripted import Scripted, ScriptedModel
 from adapters.models.coder import Analysis, DesignInput, Finding
-from adapters.models.coding.assembling import Draft, draft_of, plan_of
+from adapters.models.coding.assembling import plan_of
 from adapters.models.coding.coder import LanguageCoder
+from adapters.models.coding.drafting import Draft, draft_of
 from adapters.models.coding.forms import ComponentsForm, FileForm, FilesForm, RevisedForm
 from state.values.code_plan import (
     CodePlan,
