@@ -1,7 +1,7 @@
 """Frozen tests, run in the sandbox on a copy; what fails is repaired, and never in a test."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,9 @@ from flows.code_tools import CodeTools
 from flows.designing import Agreed
 from flows.mending import Tried, mend_code
 from flows.step import Driver, StepFailed, Turn
-from state.artifacts import Artifacts
 from state.code_events import (
     CodeDependenciesInstalled,
+    CodeFileRecorded,
     CodeTestsFrozen,
     CodeVerified,
     FileHash,
@@ -59,7 +59,7 @@ async def install_and_verify(driver: Driver, agreed: Agreed, tools: CodeTools) -
         repairs: list[Tried] = []
         most = driver.paper2code.request.budgets.max_repairs
         for attempt in range(most + 1):
-            with _checked_out(driver, folder) as workspace:
+            with _checked_out(driver, folder, driver.paper2code.file_hashes) as workspace:
                 given = VerifyInput(
                     tree_hash=await anyio.to_thread.run_sync(hash_tree, workspace),
                     attempt=attempt,
@@ -110,16 +110,24 @@ def _folder(driver: Driver) -> Iterator[Path]:
 
 
 @contextmanager
-def _checked_out(driver: Driver, folder: Path) -> Iterator[Path]:
+def _checked_out(driver: Driver, folder: Path, hashes: Mapping[str, str]) -> Iterator[Path]:
+    """Give a workspace with the files that `hashes` names, by path."""
+    get = driver.desk.artifacts.get
     with TemporaryDirectory(prefix="code-", dir=folder, ignore_cleanup_errors=True) as made:
         workspace = Path(made)
-        write_files(workspace, _bodies(driver.desk.artifacts, driver), ours={})
+        write_files(workspace, {path: get(each) for path, each in hashes.items()}, ours={})
         yield workspace
 
 
-def _bodies(artifacts: Artifacts, driver: Driver) -> dict[str, bytes]:
-    hashes = driver.paper2code.file_hashes
-    return {path: artifacts.get(address) for path, address in hashes.items()}
+def _first_written(driver: Driver) -> dict[str, str]:
+    """Return path and content hash of every file as it was before the first repair."""
+    present = driver.paper2code.file_hashes
+    first = {
+        event.path: event.content_hash
+        for event in driver.run.calls.values()
+        if isinstance(event, CodeFileRecorded) and event.attempt == 0
+    }
+    return {path: first.get(path, address) for path, address in present.items()}
 
 
 # ---- dependencies and tests
@@ -157,13 +165,11 @@ async def _install(
 
 async def _freeze(driver: Driver, folder: Path) -> tuple[FrozenFile, ...]:
     """Freeze what decides what is tested, as it was first written, and record it."""
-    with _checked_out(driver, folder) as workspace:
+    hashes = _first_written(driver)  # also when this goes on after repairs
+    with _checked_out(driver, folder, hashes) as workspace:
         frozen = await anyio.to_thread.run_sync(freeze, workspace)
-    recorded = driver.paper2code.frozen
-    if recorded is not None:
-        # Repairs may have changed other files since; the frozen ones are as they were.
+    if driver.paper2code.frozen is not None:
         return frozen
-    hashes = driver.paper2code.file_hashes
     paths = dict.fromkeys([*_tests(driver), *(each.path.partition("#")[0] for each in frozen)])
     files = tuple(FileHash(path=path, content_hash=hashes[path]) for path in paths)
     await driver.record(Turn(CodeStage.VERIFYING), CodeTestsFrozen(files=files))
