@@ -27,8 +27,8 @@ def forget(
     """Delete the bytes of a run or an artifact for good.
 
     Its events stay and say that it was done: the question and the plan remain in the ledger.
-    Bytes that another run needs are kept, and so are quotes that were printed or copied elsewhere.
-    'assay verify' then says withheld.
+    Bytes that another run needs are kept, and so are quotes that were printed or copied elsewhere,
+    such as in a report that another machine published. 'assay verify' then says withheld.
 
     Example: assay forget 20260102-101500-a1b2 --reason "asked for by the author"
     """
@@ -96,7 +96,9 @@ def backup(
     """Copy everything to PATH and verify the copy.
 
     Runs may go on meanwhile. To use the copy, point ASSAY_HOME at it; unpack a .tar first, and
-    point at the folder it was unpacked to.
+    point at the folder it was unpacked to. A memory that machines share is copied to such a folder,
+    too, which needs no database (unset ASSAY_LEDGER_URL and ASSAY_ARTIFACTS_URL); to restore the
+    shared memory itself, back up the database with pg_dump and then the bucket.
 
     Example: assay backup /media/disk/assay.tar
     """
