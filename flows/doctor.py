@@ -50,6 +50,8 @@ def examine(settings: Settings) -> list[Check]:
         ("limits", _limits),
         ("web search", _searches),
         ("language model", _model),
+        ("sandbox", _sandbox),
+        ("git", _git),
         ("ledger", _ledger),
         ("archive", _archive),
         ("policy", _policy),
@@ -97,6 +99,19 @@ def _data_folder(settings: Settings) -> str:
     if home.stat().st_mode & 0o077:
         raise _Unwell(f"{home} can be read by others; mend it with: chmod 700 {home}")
     return str(home)
+
+
+def _sandbox(_: Settings) -> str:
+    """Return how generated code would be confined; research does without."""
+    from adapters.sandbox.choose import describe
+
+    return describe()
+
+
+def _git(_: Settings) -> str:
+    if path := shutil.which("git"):
+        return path
+    return "not installed: code is delivered without its history, and repositories are not cloned"
 
 
 def _free_space(settings: Settings) -> str:
