@@ -57,7 +57,7 @@ def draft_of(form: FilesForm, given: DesignInput) -> Draft | None:
     planned = _planned(form, given)
     if not any(_is_code(each) for each in planned):
         return None
-    planned = _with_functions(planned, form)
+    planned = _with_functions(planned, form, given)
     if language == "python":
         planned = _with_packages(planned)
     planned = _with_tests(planned, language, given.max_files - 3)
@@ -120,19 +120,24 @@ def _is_code(file: PlannedFile) -> bool:
     return file.role is FileRole.SOURCE and PurePosixPath(file.path).name != "__init__.py"
 
 
-def _with_functions(planned: Sequence[PlannedFile], form: FilesForm) -> list[PlannedFile]:
-    """Give each function that no file lists to the file whose purpose is most like it."""
+def _with_functions(
+    planned: Sequence[PlannedFile], form: FilesForm, given: DesignInput
+) -> list[PlannedFile]:
+    """Give each function to its file, or if there is none to that whose purpose is most like it."""
     added: dict[str, list[str]] = {}
     listed = {name for each in planned for line in each.interface if (name := _defined(line))}
     sources = [each for each in planned if _is_code(each)]
-    for signature in _interface([each.signature for each in form.functions]):
+    for function in form.functions:
+        signature = next(_interface([function.signature]), "")
         name = _defined(signature)
         if not name or name in listed:
             continue
         listed.add(name)
-        words = stems(name.replace("_", " "))
-        alike = [len(words & stems(f"{each.path} {each.purpose}")) for each in sources]
-        path = sources[alike.index(max(alike))].path
+        path = _named(normal_path(function.file), given)
+        if all(each.path != path for each in sources):
+            words = stems(name.replace("_", " "))
+            alike = [len(words & stems(f"{each.path} {each.purpose}")) for each in sources]
+            path = sources[alike.index(max(alike))].path
         added.setdefault(path, []).append(signature)
     return [
         replace(each, interface=(*each.interface, *added.get(each.path, ()))) for each in planned

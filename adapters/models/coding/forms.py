@@ -88,10 +88,11 @@ class FileForm(Form):
 
 
 class FunctionForm(Form):
-    """The function that computes what a note says."""
+    """The function that computes what a note says, and where it is."""
 
     note: Text = ""
     signature: Text = ""
+    file: Text = ""
 
 
 class FilesForm(Form):

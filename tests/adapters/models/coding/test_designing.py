@@ -149,11 +149,12 @@ def test_a_function_that_no_file_lists_goes_where_it_belongs() -> None:
         functions=[
             {"note": "f1", "signature": "def mean(x: int) -> int"},
             {"note": "f2", "signature": "def forecast_error(x: int) -> int"},
+            {"note": "f3", "signature": "def window() -> int", "file": "pkg/average.py"},
         ],
     )
 
     found = {each.path: each.interface for each in draft.files}
-    assert found["pkg/average.py"] == ("def mean() -> int",)
+    assert found["pkg/average.py"] == ("def mean() -> int", "def window() -> int")
     assert found["pkg/errors.py"] == ("def forecast_error(x: int) -> int",)
 
 
