@@ -15,6 +15,7 @@ import anyio
 from prefect.exceptions import TerminationSignal
 
 from flows.answering import WaitingForPerson
+from flows.notifying import tell_quietly
 from flows.step import CancelRequested, Driver, StopAsked, Turn, driving, is_the_machines
 from flows.wiring import Desk, Tools
 from state.errors import Conflict, CorruptLedger, Fenced, IntegrityError, NotFound
@@ -59,20 +60,27 @@ async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending
 
     Waiting for a person, a wanted stop and a wanted end are swallowed and said in `Ending`; every
     other error is recorded and raised on. Raises `LeaseHeld` when another process executes the run,
-    and `RejectedError` when it has ended.
+    and `RejectedError` when it has ended. Afterwards, with the lease given back, a webhook is told.
     """
-    with await anyio.to_thread.run_sync(desk.ledger.lease, run_id, _command()):
-        driver = await _begin(run_id, desk)
-        ending = Ending()
-        async with driving(driver):
-            try:
-                yield driver, ending
-            except BaseException as error:
-                with anyio.CancelScope(shield=True):
-                    ending.error = error
-                    await _end(driver, ending, error)
-                if ending.status not in ("waiting", "stopped", "cancelled"):
-                    raise
+    ending = Ending()
+    driver: Driver | None = None
+    try:
+        with await anyio.to_thread.run_sync(desk.ledger.lease, run_id, _command()):
+            driver = await _begin(run_id, desk)
+            async with driving(driver):
+                try:
+                    yield driver, ending
+                except BaseException as error:
+                    with anyio.CancelScope(shield=True):
+                        ending.error = error
+                        await _end(driver, ending, error)
+                    if ending.status not in ("waiting", "stopped", "cancelled"):
+                        raise
+    finally:
+        # Whoever is told to end has no time for that: the recovery has.
+        is_told_to_end = ending.error is not None and _is_a_signal(ending.error)
+        if driver is not None and driver.run.notify and not is_told_to_end:
+            await tell_quietly(desk, run_id)
 
 
 def open_tools(driver: Driver) -> Tools:
@@ -104,7 +112,7 @@ async def _take(run: Run, desk: Desk) -> Run:
     events: list[Event] = []
     if run.status == "running":
         events.append(RunInterrupted(code=INTERRUPTED, reason=GONE))
-    events.append(RunLeased(epoch=epoch, holder=holder))
+    events.append(RunLeased(epoch=epoch, holder=holder, notify=desk.settings.notify))
     if run.status == "queued":
         events.append(RunStarted())
     elif run.status != "waiting" or run.live_review is None:

@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from state.durable import refuse_unspellable
 from state.request import explain
+from state.run_events import NoticeKind
 from state.values.errors import InvalidRequest
 from state.values.origins import normal_origin
 
@@ -33,6 +34,10 @@ class Settings(BaseSettings):
     there: they go on (auto), are only marked (mark), or are left alone (off).
 
     With `sandbox_none`, generated code is run even where nothing can confine it but limits.
+
+    A webhook at `webhook_url` is told when a run is `webhook_events`: waiting, failed, completed,
+    cancelled or interrupted (separated by commas). With `webhook_secret`, "whsec_" and base64, it
+    is told so signed; two of them separated by a space both sign, while one is replaced.
 
     For several machines, `ledger_url` is the PostgreSQL database that keeps the ledger, in its
     schema `ledger_schema`, and `artifacts_url` the place s3://BUCKET/PREFIX of the archive, at
@@ -72,6 +77,9 @@ class Settings(BaseSettings):
     sandbox_none: bool = False
     sql_timeout_s: float = Field(default=30.0, gt=0)
     gc_grace_hours: float = Field(default=24.0, ge=0)
+    webhook_url: SecretStr = SecretStr("")
+    webhook_events: Annotated[tuple[NoticeKind, ...], NoDecode] = ("waiting", "failed", "completed")
+    webhook_secret: SecretStr = SecretStr("")
     ledger_url: SecretStr = SecretStr("")
     ledger_schema: str = "assay"
     ledger_lease_s: float = Field(default=30.0, ge=2, le=3600)
@@ -88,10 +96,15 @@ class Settings(BaseSettings):
             return tuple(normal_origin(str(service)) for service in services)
         return services
 
-    @field_validator("model_fallback", mode="before")
+    @field_validator("model_fallback", "webhook_events", mode="before")
     @classmethod
     def _names(cls, names: object) -> object:
         return tuple(names.replace(",", " ").split()) if isinstance(names, str) else names
+
+    @property
+    def notify(self) -> tuple[NoticeKind, ...]:
+        """Return what a webhook is told of: nothing where there is none."""
+        return self.webhook_events if self.webhook_url.get_secret_value() else ()
 
     @property
     def is_shared(self) -> bool:

@@ -115,6 +115,10 @@ def make_desk(settings: Settings, *, now: Callable[[], datetime] | None = None) 
     from flows.memory import open_archive, open_ledger
     from state.durable import create_private_folder, refuse_unsuitable
 
+    if settings.notify:
+        from flows.notifying import open_notifier
+
+        open_notifier(settings)  # a wrong address is said before a run counts on it
     clock = now or (lambda: datetime.now(UTC))
     archive, ledger = open_archive(settings), open_ledger(settings, clock)
     create_private_folder(settings.home)

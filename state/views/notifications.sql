@@ -1,30 +1,39 @@
 -- One row an occurrence that a webhook is to be told of, and how far that has come.
--- A wait that was answered before, or an interrupted run that went on, is not told of any more.
+-- A wait that is over, or an interruption that the run went on from, is not told of any more.
 --
 --   run_id          the run
 --   position        the event's number in the run
 --   what            waiting, failed, completed, cancelled or interrupted
 --   interaction_id  the request that is waited for; null of all others
---   state           due, claimed (by a process that is at it, or was), failed, sent or given-up
+--   state           due, claimed (a process is or was at it), failed, sent, given-up or overtaken
 --   attempts        how often it was tried
 --   http_status     what the receiver answered last; null when nothing
 --   code            why the last attempt failed, for programs
 --   occurred_at     when it occurred, UTC
 --   told_at         when the receiver took it, UTC; null while it has not
-WITH occurrences AS (
+WITH life AS (
+    SELECT *, lead(type) OVER (PARTITION BY run_id ORDER BY position) IS NOT NULL AS is_over
+    FROM events
+    WHERE type IN (
+        'run_waiting', 'run_resumed', 'run_failed', 'run_completed', 'run_cancelled',
+        'run_interrupted'
+    )
+),
+occurrences AS (
     SELECT
         run_id,
         position,
         substr(type, 5) AS what,
         facts.interaction_id AS interaction_id,
         time AS occurred_at,
+        is_over,
         (
             SELECT arg_max(l.facts.notify, l.position)
             FROM events AS l
             WHERE l.run_id = o.run_id AND l.type = 'run_leased' AND l.position < o.position
         ) AS wanted
-    FROM events AS o
-    WHERE type IN ('run_waiting', 'run_failed', 'run_completed', 'run_cancelled', 'run_interrupted')
+    FROM life AS o
+    WHERE type <> 'run_resumed'
 ),
 attempts AS (
     SELECT
@@ -54,7 +63,11 @@ SELECT
     o.position,
     o.what,
     o.interaction_id,
-    coalesce(a.state, 'due') AS state,
+    CASE
+        WHEN a.state IN ('sent', 'given-up') THEN a.state
+        WHEN o.is_over THEN 'overtaken'
+        ELSE coalesce(a.state, 'due')
+    END AS state,
     coalesce(a.attempts, 0) AS attempts,
     a.http_status,
     nullif(a.code, '') AS code,

@@ -1,5 +1,13 @@
 
-WITH occurrences AS (
+WITH life AS (
+    SELECT *, lead(type) OVER (PARTITION BY run_id ORDER BY position) IS NOT NULL AS is_over
+    FROM events
+    WHERE type IN (
+        'run_waiting', 'run_resumed', 'run_failed', 'run_completed', 'run_cancelled',
+        'run_interrupted'
+    )
+),
+occurrences AS (
     SELECT
         o.run_id,
         o.position,
@@ -7,6 +15,7 @@ WITH occurrences AS (
         CASE WHEN o.type = 'run_waiting' THEN o.body_json ->> 'interaction_id' END
             AS interaction_id,
         o.time AS occurred_at,
+        o.is_over,
         (
             SELECT l.body_json -> 'notify'
             FROM events AS l
@@ -14,10 +23,8 @@ WITH occurrences AS (
             ORDER BY l.position DESC
             LIMIT 1
         ) AS wanted
-    FROM events AS o
-    WHERE o.type IN (
-        'run_waiting', 'run_failed', 'run_completed', 'run_cancelled', 'run_interrupted'
-    )
+    FROM life AS o
+    WHERE o.type <> 'run_resumed'
 ),
 attempts AS (
     SELECT
@@ -49,7 +56,11 @@ SELECT
     o.position,
     o.what,
     o.interaction_id,
-    coalesce(a.state, 'due') AS state,
+    CASE
+        WHEN a.state IN ('sent', 'given-up') THEN a.state
+        WHEN o.is_over THEN 'overtaken'
+        ELSE coalesce(a.state, 'due')
+    END AS state,
     coalesce(a.attempts, 0) AS attempts,
     a.http_status,
     a.code,
