@@ -23,6 +23,7 @@ from flows.answering import find_review
 from flows.asking import interaction_of
 from flows.forms import ReviewForm
 from flows.kinds import kind_of
+from flows.notifying import tell_due
 from flows.resuming import open_runs, standing_of
 from flows.runs import cancel, mark_interrupted
 from flows.served import TAG, run_id_of, tag_of
@@ -51,6 +52,7 @@ class Swept:
     told_answers: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
+    told_webhook: list[str] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -58,7 +60,7 @@ class Swept:
         """Tell whether there was anything to do."""
         return bool(
             self.marked or self.resumed or self.told_answers or self.ended or self.crashed
-            or self.problems
+            or self.told_webhook or self.problems
         )  # fmt: skip
 
     def told(self) -> str:
@@ -71,6 +73,7 @@ class Swept:
                 ("told of an answer", self.told_answers),
                 ("ended in Prefect too", self.ended),
                 ("without a process", self.crashed),
+                ("told of", self.told_webhook),
             )
             if runs
         ]
@@ -94,6 +97,11 @@ async def sweep(desk: Desk, *, resumes: bool = True) -> Swept:
                     await one.look(run_id, flow_runs.get(run_id, []))
             except (AssayError, RuntimeError) as error:
                 swept.problems[run_id] = one_line(str(error))
+    for told in await tell_due(desk):
+        if not told.code:
+            swept.told_webhook.append(told.run_id)
+        elif told.gives_up:
+            swept.problems[told.run_id] = f"the webhook does not take it ({told.code})"
     return swept
 
 
