@@ -1,7 +1,7 @@
 """Analyse: ask what a part of a paper says, and let in only what stands there."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from adapters.models.chat.packing import Piece
@@ -79,14 +79,17 @@ def read_analysis(form: AnalysisForm, given: AnalyseInput) -> Analysis:
         if found is not None:
             key = (found.citation.quote, found.name.casefold() or found.statement.casefold())
             findings.setdefault(key, found)
-    noted = [plain for plain in plain_findings(given.segments) if not _is_known(plain, findings)]
+    noted = plain_findings(given.segments)
+    read = [each for each in findings.values() if not any(_is_same(each, one) for one in noted)]
     questions = dict.fromkeys(" ".join(each.split()) for each in form.open_questions)
-    return Analysis(" ".join(form.summary.split()), (*noted, *findings.values()), tuple(questions))
+    return Analysis(" ".join(form.summary.split()), (*noted, *read), tuple(questions))
 
 
-def _is_known(plain: Finding, findings: Mapping[tuple[str, str], Finding]) -> bool:
-    """Tell whether the model noted the same: this formula, or the value of this row."""
-    return any(each.citation.quote.strip() == plain.citation.quote for each in findings.values())
+def _is_same(read: Finding, plain: Finding) -> bool:
+    """Tell whether the model read what is noted without it: this formula, this row's value."""
+    if plain.kind is None:
+        return read.citation.quote.strip() == plain.citation.quote
+    return read.value == plain.value and plain.citation.quote in read.citation.quote
 
 
 class _Reader:
@@ -111,10 +114,14 @@ class _Reader:
         return Finding(statement, citation, kind, name, value, _short(form.unit), status)
 
     def _cited(self, quote: str, name: str, value: str, statement: str) -> PaperCitation | None:
+        quoted = None
         for segment, ready in self._ready:
             if span := ready.find(quote):
-                return _citation(segment, segment.text[span.start : span.end])
-        return self._said_elsewhere(name, value, f"{quote} {statement}")
+                quoted = _citation(segment, segment.text[span.start : span.end])
+                break
+        if quoted is not None and _figures(value) <= _figures(quoted.quote):
+            return quoted
+        return self._said_elsewhere(name, value, f"{quote} {statement}") or quoted
 
     def _said_elsewhere(self, name: str, value: str, said: str) -> PaperCitation | None:
         """Return the sentence with the value and the most words in common with what was said."""

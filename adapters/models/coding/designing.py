@@ -21,7 +21,7 @@ from state.values.redaction import redact
 
 F = TypeVar("F", bound=Form)
 
-_FILES_TOKENS, _COMPONENTS_TOKENS = 1100, 1000
+_FILES_TOKENS, _COMPONENTS_TOKENS, _TOKENS_PER_ENTRY = 1100, 600, 120
 _SUMMARY_CHARACTERS = 500
 _CHARACTERS_PER_FILE = 3000
 _MOST_OPTIONS = 24
@@ -53,7 +53,7 @@ def ask_files(given: DesignInput, context_tokens: int) -> Asked[FilesForm]:
         return request_of(
             "code-files",
             FilesForm,
-            output_tokens=output_limit(context_tokens, _FILES_TOKENS + 60 * most),
+            output_tokens=output_limit(context_tokens, _FILES_TOKENS + _TOKENS_PER_ENTRY * most),
             choices=[
                 Choices("FilesForm", "files", most=most),
                 Choices("FilesForm", "functions", most=2 * _MOST_FUNCTIONS),
@@ -87,7 +87,9 @@ def ask_components(given: DesignInput, draft: Draft, context_tokens: int) -> Ask
         return request_of(
             "code-components",
             form,
-            output_tokens=output_limit(context_tokens, _COMPONENTS_TOKENS),
+            output_tokens=output_limit(
+                context_tokens, _COMPONENTS_TOKENS + _TOKENS_PER_ENTRY * most
+            ),
             choices=[
                 Choices(form.__name__, "components", most=most),
                 Choices("ComponentForm", "files", options=paths[:_MOST_OPTIONS]),

@@ -79,6 +79,24 @@ def test_what_stands_nowhere_is_left_out() -> None:
     assert found == ()
 
 
+def test_a_quote_without_the_value_becomes_the_sentence_that_has_it() -> None:
+    told = {"quote": "The error of the", "kind": "result", "name": "ramp error", "value": "1.4095"}
+
+    found = analysed(segment(PROSE), findings=[told]).findings
+
+    assert found[0].citation.quote == "The error of the method is 1.4095 on the ramp."
+    assert found[0].status is Status.SPECIFIED
+
+
+def test_what_a_table_says_is_noted_once() -> None:
+    row = "| decay beta | 0.9 |"
+    told = {"quote": row, "kind": "hyperparameter", "name": "decay", "value": "0.9"}
+
+    found = analysed(segment(f"Settings\n{row}", SegmentKind.TABLE), findings=[told]).findings
+
+    assert [each.name for each in found] == ["decay beta"]
+
+
 def test_a_value_that_its_quote_does_not_hold_is_inferred() -> None:
     found = analysed(
         segment(PROSE),
