@@ -81,16 +81,25 @@ class Group:
 
 @contextmanager
 def group(limits: Limits) -> Iterator[Group]:
-    """Make a group that holds to `limits`, and remove it; all in it must have ended by then."""
-    places = available()
-    if places is None:
-        yield Group()
-        return
-    made = _make(places, limits)
+    """Make a group that holds to `limits`, and remove it; all in it must have ended by then.
+
+    Where that fails it is a group that holds nothing, so that limits are kept by watching.
+    """
+    made = _make_if_possible(limits)
     try:
         yield made
     finally:
         _remove(made)
+
+
+def _make_if_possible(limits: Limits) -> Group:
+    places = available()
+    if places is None:
+        return Group()
+    try:
+        return _make(places, limits)
+    except OSError:
+        return Group()
 
 
 @cache

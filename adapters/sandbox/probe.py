@@ -39,8 +39,11 @@ def probe(sandbox: Blocking) -> None:
         read_only=interpreter.read_only,
         limits=_LIMITS,
     )
-    with _targets() as workspace, Stop() as stop:
-        finished = sandbox.run_here(workspace, command, stop)
+    try:
+        with _targets() as workspace, Stop() as stop:
+            finished = sandbox.run_here(workspace, command, stop)
+    except OSError as error:
+        raise SandboxUnavailable(f"it could not be tried: {error}") from error
     said = finished.output_tail.decode(errors="replace").strip().splitlines()
     if finished.exit_code != 0 or not said or said[-1] != "tried":
         raise SandboxUnavailable(f"a program did not run in it: {' '.join(said[-1:])}")

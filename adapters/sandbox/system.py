@@ -13,6 +13,7 @@ ROOT_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64")
 SETTINGS = (
     *("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/mime.types"),
     *("/etc/nsswitch.conf", "/etc/os-release", "/etc/protocols", "/etc/services"),
+    *("/etc/debian_version", "/etc/redhat-release", "/etc/lsb-release"),
     *("/etc/ssl", "/etc/ca-certificates", "/etc/pki"),
 )
 """Settings of the system that tell nothing about it and that programs look for."""

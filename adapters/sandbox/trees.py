@@ -73,11 +73,11 @@ class _Level:
     path: str
 
 
-def walk(root: int) -> Iterator[Found]:
+def walk(root: int, *, insist: bool = False) -> Iterator[Found]:
     """Yield everything below the open folder `root`, folders before what is in them.
 
-    What disappears meanwhile, and what is in folders that cannot be opened, is left out. Raises
-    `TooDeep`.
+    What disappears meanwhile, and what is in folders that cannot be opened, is left out; with
+    `insist`, folders are made readable to their owner. Raises `TooDeep`.
     """
     levels = [_level(os.dup(root), "")]
     try:
@@ -98,10 +98,25 @@ def walk(root: int) -> Iterator[Found]:
             if len(levels) >= MAX_DEPTH:
                 raise TooDeep(path)
             with suppress(OSError):
-                levels.append(_level(os.open(name, _FOLDER, dir_fd=level.folder), path + "/"))
+                levels.append(_level(_open_inner(level.folder, name, insist=insist), path + "/"))
     finally:
         for level in levels:
             os.close(level.folder)
+
+
+def _open_inner(folder: int, name: str, *, insist: bool) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=folder)
+    except PermissionError:
+        if not insist:
+            raise
+    # By way of a handle, since what is there under that name may be something else any moment.
+    place = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        Path(f"/proc/self/fd/{place}").chmod(0o700)
+        return os.open(".", _FOLDER, dir_fd=place)
+    finally:
+        os.close(place)
 
 
 def _level(folder: int, path: str) -> _Level:
@@ -111,11 +126,11 @@ def _level(folder: int, path: str) -> _Level:
 def measure(root: int) -> Size:
     """Return how large the tree at the open folder `root` is; a file of several names counts once.
 
-    Raises `TooDeep`.
+    Folders that hide what is in them are made readable. Raises `TooDeep`.
     """
     used, entries = 0, 0
     seen: set[tuple[int, int]] = set()
-    for found in walk(root):
+    for found in walk(root, insist=True):
         entries += 1
         status = found.status
         if status.st_nlink > 1 and not found.is_folder:

@@ -6,6 +6,7 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
+from adapters.sandbox.port import SandboxUnavailable
 from adapters.sandbox.supervision import Stop
 
 _T = TypeVar("_T")
@@ -14,7 +15,8 @@ _T = TypeVar("_T")
 async def in_thread(work: Callable[[Stop], _T]) -> _T:
     """Return what `work` returns in a thread of its own.
 
-    When cancelled, it is told to stop, and has stopped before this returns.
+    When cancelled, it is told to stop, and has stopped before this returns. What the system refuses
+    is raised as `SandboxUnavailable`: it says nothing about the command.
     """
     result: list[_T] = []
     failed: list[Exception] = []
@@ -37,6 +39,8 @@ async def in_thread(work: Callable[[Stop], _T]) -> _T:
             except anyio.get_cancelled_exc_class():
                 stop.set()
                 raise
+    if failed and isinstance(failed[0], OSError):
+        raise SandboxUnavailable(f"the sandbox broke: {failed[0]}") from failed[0]
     if failed:
         raise failed[0]
     return result[0]

@@ -73,8 +73,14 @@ def test_what_stopped_a_command_is_read_from_its_group(tmp_path: Path, version: 
     assert group.entrances == [str(tmp_path / "cgroup.procs")]
 
 
-def test_without_groups_nothing_is_known() -> None:
-    group = Group()
+def test_where_no_group_can_be_made_nothing_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    places = Hierarchies(tmp_path / "gone", tmp_path / "gone", is_v2=True)
+    monkeypatch.setattr(cgroups, "available", lambda: places)
+
+    with cgroups.group(Limits()) as group:
+        assert group == Group()
 
     assert (group.is_limiting, group.limits_met(), group.entrances) == (False, set(), [])
     assert group.peak_memory_bytes() is None

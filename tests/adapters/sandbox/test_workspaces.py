@@ -1,5 +1,6 @@
 """What goes into a sandbox and what comes out: copies, results, workspaces changed in place."""
 
+import errno
 import os
 import signal
 import stat
@@ -19,6 +20,8 @@ from adapters.sandbox import trees
 from adapters.sandbox.bubblewrap import BubblewrapSandbox
 from adapters.sandbox.port import MIB, Command, SandboxUnavailable
 from adapters.sandbox.processes import descendants
+from adapters.sandbox.supervision import Stop
+from adapters.sandbox.waiting import in_thread
 from state.values.errors import InvalidRequest
 from tests.adapters.sandbox.conftest import SMALL, Bench, Machine, names_in, said
 
@@ -243,6 +246,14 @@ async def test_what_cannot_start_is_said_to_be_unavailable(isolated: Bench) -> N
         await BubblewrapSandbox(Path("/missing/bwrap")).run(
             isolated.workspace, Command(("true",), limits=SMALL)
         )
+
+
+async def test_what_the_system_refuses_is_said_to_be_unavailable() -> None:
+    def refused(_stop: Stop) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with pytest.raises(SandboxUnavailable, match="Too many open files"):
+        await in_thread(refused)
 
 
 async def test_killing_assay_leaves_nothing_behind(bench: Bench, tmp_path: Path) -> None:
