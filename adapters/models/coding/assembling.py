@@ -49,9 +49,14 @@ def plan_of(
     components = _components(draft, form, findings)
     owner = {path: component.id for path, paths, component in _owned(components)}
     files = tuple(
-        replace(each, component=owner.get(each.path, _near(each, owner, components)))
+        replace(
+            each,
+            component=owner.get(each.path, _near(each, owner, components)),
+            purpose=_with_parts(each, components),
+        )
         for each in draft.files
     )
+    ids = {component.id for component, _ in components}
     command = _COMMANDS.get(draft.language, "the tests of the language")
     tests = tuple(each.path for each in files if each.role is FileRole.TEST)
     validation = shortened(form.validation, _TEXT)
@@ -65,9 +70,20 @@ def plan_of(
             draft.approach or "Write the sources in the order of their dependencies, then tests.",
             tuple(each.path for each in files),
         ),
-        quantities=tuple(_quantities(findings, form, given)),
+        quantities=tuple(
+            replace(each, component=each.component if each.component in ids else "")
+            for each in _quantities(findings, form, given)
+        ),
         ambiguities=tuple(_ambiguities(form, questions)),
     )
+
+
+def _with_parts(file: PlannedFile, components: Sequence[tuple[Component, tuple[str, ...]]]) -> str:
+    """Return the file's purpose; with several parts in it, it says which, since one is named."""
+    names = [component.name for component, paths in components if file.path in paths]
+    if len(names) < 2:
+        return file.purpose
+    return shortened(f"{file.purpose} Parts: {'; '.join(names)}.", _TEXT)
 
 
 def _components(

@@ -40,7 +40,7 @@ def normal_path(said: str) -> str:
     parts = [part for part in parts if part not in ("", ".")]
     if not parts or len(parts) > _DEEPEST or parts[0].casefold() == ".git":
         return ""
-    if any(part == ".." or not _ALLOWED.match(part) for part in parts):
+    if any(part.endswith(".") or not _ALLOWED.match(part) for part in parts):
         return ""
     name = parts[-1]
     return "/".join(parts) if "." in name or name in ("Makefile", "Dockerfile", "LICENSE") else ""

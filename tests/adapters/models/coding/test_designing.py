@@ -85,7 +85,7 @@ def test_whatever_is_planned_has_an_order_tests_and_a_readme(
     assert any(file.role is FileRole.TEST for file in draft.files) or draft.language != "python"
     for at, file in enumerate(draft.files):
         assert set(file.depends_on) <= set(found[:at])
-        assert ".." not in file.path
+        assert ".." not in file.path.split("/")
         assert file.purpose
     plan = plan_of(draft, ComponentsForm.model_validate({"components": [{}]}), GIVEN, FOUND, ())
     ids = [part.id for part in plan.implementation_components]
@@ -183,6 +183,18 @@ def test_a_part_without_a_criterion_is_right_when_its_tests_pass() -> None:
     assert plan.implementation_components[0].criterion == "The tests in tests/test_a.py pass."
     assert plan.file("pkg/a.py").component == "core"  # type: ignore[union-attr]
     assert plan.file("tests/test_a.py").component == "core"  # type: ignore[union-attr]
+
+
+def test_a_file_with_several_parts_says_so() -> None:
+    parts: list[dict[str, object]] = [
+        {"name": name, "files": ["pkg/a.py"]} for name in ("Average", "Error")
+    ]
+
+    file = planned_with(parts).file("pkg/a.py")
+
+    assert file is not None
+    assert file.component == "average"
+    assert file.purpose == "It. Parts: Average; Error."
 
 
 def test_questions_that_nobody_answered_are_put_to_the_review() -> None:
