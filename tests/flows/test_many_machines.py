@@ -12,7 +12,7 @@ from tests import postgres_server, s3_server
 from tests.flows.command_line import PROGRAM
 from tests.flows.site import QUESTIONS, Machine, Site, can_isolate, shared_site
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 RUNS = 20
 
 
