@@ -6,10 +6,11 @@ superuser) or beside it in a part of the tree that was delegated to its user (ve
 
 import os
 import secrets
+import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -89,7 +90,7 @@ def group(limits: Limits) -> Iterator[Group]:
     try:
         yield made
     finally:
-        _remove(made)
+        remove(made.folders())
 
 
 def _make_if_possible(limits: Limits) -> Group:
@@ -169,7 +170,7 @@ def _works(places: Hierarchies) -> bool:
     try:
         return _can_enter(made)
     finally:
-        _remove(made)
+        remove(made.folders())
 
 
 def _can_enter(made: Group) -> bool:
@@ -194,7 +195,7 @@ def _make(places: Hierarchies, limits: Limits) -> Group:
         for file, value in processes.items():
             _set(places.processes / name / file, value)
     except OSError:
-        _remove(made)
+        remove(made.folders())
         raise
     return made
 
@@ -213,16 +214,21 @@ def _set(path: Path, value: str) -> None:
     _write(path, value)
 
 
-def _remove(made: Group) -> None:
-    """Remove the folders; the kernel may need a moment to forget what was in them."""
+def remove(folders: list[Path]) -> None:
+    """Remove groups by their folders, and end what is still in them.
+
+    That is nothing, unless the process was lost that ends all others. The kernel may need a moment
+    to forget what was in a group.
+    """
     end = time.monotonic() + _PATIENCE_S
-    for folder in made.folders():
+    for folder in folders:
         while folder.exists():
             try:
                 folder.rmdir()
             except OSError:
                 if time.monotonic() > end:
                     break  # an empty group does no harm
+                _kill_members(folder)
                 time.sleep(0.01)
 
 
@@ -230,6 +236,12 @@ def _write(path: Path, value: str) -> None:
     """Write to a file that is there; in a folder that is no group after all, there is none."""
     with path.open("r+") as file:
         file.write(value)
+
+
+def _kill_members(folder: Path) -> None:
+    for pid in _read(folder / "cgroup.procs").split():
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def _counts(path: Path) -> dict[str, int]:

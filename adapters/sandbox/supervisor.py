@@ -113,12 +113,11 @@ def _clear(order: Order) -> None:
     """Remove what Assay would have removed, were it still there."""
     from pathlib import Path  # noqa: PLC0415  slow to load, and hardly ever needed
 
-    from adapters.sandbox.trees import remove  # noqa: PLC0415
+    from adapters.sandbox import cgroups, trees  # noqa: PLC0415
 
-    for group in map(Path, order["groups"]):
-        group.parent.rmdir()
+    cgroups.remove([Path(entrance).parent for entrance in order["groups"]])
     for folder in order["remains"]:
-        remove(Path(folder))
+        trees.remove(Path(folder))
 
 
 def _wake_on_children() -> int:
