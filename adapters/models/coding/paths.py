@@ -104,6 +104,12 @@ _PACKAGE = re.compile(
 )
 
 
+def installed_name(said: str) -> str:
+    """Return one spelling of what a package is imported and installed as."""
+    name = _PACKAGES.get(said.casefold(), said)
+    return re.sub(r"[-_.]+", "-", name).casefold()
+
+
 def packages(said: Iterable[str], own: Sequence[str]) -> list[tuple[str, str]]:
     """Return names and specifiers of packages of Python, each once, by what they are installed as.
 
@@ -115,7 +121,7 @@ def packages(said: Iterable[str], own: Sequence[str]) -> list[tuple[str, str]]:
         if match is None:
             continue
         name = _PACKAGES.get(match[1].casefold(), match[1])
-        key = re.sub(r"[-_.]+", "-", name).casefold()
+        key = installed_name(name)
         is_own = key.replace("-", "_") in {module.casefold() for module in own}
         if match[1] in sys.stdlib_module_names or is_own or key in ("python", "none", "pip"):
             continue

@@ -13,6 +13,7 @@ from adapters.models.coding.asking import AskedText, Flawed, file_limit
 from adapters.models.coding.drafting import PYTEST
 from adapters.models.coding.fenced import Unusable, read_file
 from adapters.models.coding.grounded import keep_grounded, numbers_in
+from adapters.models.coding.imports import check_imports
 from adapters.models.coding.paths import is_manifest, language_of
 from adapters.models.coding.selecting import relevance
 from adapters.models.coding.showing import (
@@ -76,6 +77,10 @@ def read_draft(given: WriteFileInput, answer: str) -> FileDraft:
     if missing:
         named = ", ".join(missing[:_MOST_NAMED])
         raise Flawed(f"it lacks {named}, which the interface lists", draft)
+    if path.endswith(".py") and (
+        wrong := check_imports(path, text, given.known, given.requirements)
+    ):
+        raise Flawed(f"its imports are wrong: {'; '.join(wrong[:_MOST_NAMED])}", draft)
     if given.file.role is FileRole.TEST and path.endswith(".py"):
         kept = keep_grounded(text, numbers_in(_stated(given)))
         if kept.left_out:
