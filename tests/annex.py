@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
@@ -36,12 +37,19 @@ _MERIDIAN = {
 
 @dataclass(slots=True)
 class Annex:
-    """The two sites while they are served; `asked` remembers every request as site and path."""
+    """The two sites while they are served; `asked` remembers every request as site and path.
+
+    Pages have an ETag of their bytes: `sent` remembers those sent whole, `unchanged` those answered
+    with 304. `days` is what Meridian says.
+    """
 
     mode: Mode = "normal"
     a: str = ""
     b: str = ""
+    days: int = 30
     asked: list[tuple[str, str]] = field(default_factory=list)
+    sent: list[tuple[str, str]] = field(default_factory=list)
+    unchanged: list[tuple[str, str]] = field(default_factory=list)
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -61,8 +69,8 @@ class Annex:
         asides = ("/search?", "/robots.txt")
         return [path for _, path in self.asked if not path.startswith(asides)]
 
-    def answer(self, site: str, path: str) -> tuple[int, dict[str, str], bytes]:
-        """Return status, headers and body for one request."""
+    def answer(self, site: str, path: str, etag: str = "") -> tuple[int, dict[str, str], bytes]:
+        """Return status, headers and body for one request; `etag` is its If-None-Match."""
         with self._turn:
             self.asked.append((site, path))
         name = urlsplit(path).path
@@ -78,7 +86,18 @@ class Annex:
             f"<!doctype html><html><head><title>{title} on site {site.upper()}</title></head>"
             f"<body><main><h1>{title}</h1>{text}</main></body></html>"
         )
-        return 200, {"Content-Type": "text/html; charset=utf-8"}, page.encode()
+        return self._version(site, path, page.encode(), etag)
+
+    def _version(
+        self, site: str, path: str, page: bytes, known: str
+    ) -> tuple[int, dict[str, str], bytes]:
+        tag = f'"{sha256(page).hexdigest()[:16]}"'
+        is_known = known == tag
+        with self._turn:
+            (self.unchanged if is_known else self.sent).append((site, path))
+        if is_known:
+            return 304, {"ETag": tag}, b""
+        return 200, {"Content-Type": "text/html; charset=utf-8", "ETag": tag}, page
 
     def _search(self, query: str) -> tuple[int, dict[str, str], bytes]:
         if self.mode == "unavailable":
@@ -103,7 +122,7 @@ class Annex:
             orders = f"<p>{ORDERS}</p>" if self.mode == "hostile" else ""
             return f"<p>{_PAVO[site]}</p>{orders}"
         if name == "meridian":
-            days = 40 if self.mode == "conflict" and site == "b" else 30
+            days = 40 if self.mode == "conflict" and site == "b" else self.days
             orders = f"<p>{ORDERS}</p>" if self.mode == "hostile" else ""
             return f"<p>{_MERIDIAN[site].format(days=days)}</p>{orders}"
         return None
@@ -131,7 +150,9 @@ def serving(mode: Mode = "normal") -> Iterator[Annex]:
 def _server(annex: Annex, site: str) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            status, headers, body = annex.answer(site, self.path)
+            status, headers, body = annex.answer(
+                site, self.path, self.headers.get("If-None-Match", "")
+            )
             self.send_response(status)
             for header, value in headers.items():
                 self.send_header(header, value)

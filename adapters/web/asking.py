@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Self
 
@@ -48,6 +48,8 @@ class Asking:
 
     first: Url
     question: Question
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    conditions_for: str = ""
     hops: int = 0
     retries: int = 0
 
@@ -59,19 +61,18 @@ class Asking:
             if name.lower() in _RESERVED:
                 raise InvalidRequest(f"The header {name!r} is the client's own; leave it out.")
             headers[name.lower()] = text
-        if request.content:
-            headers.setdefault("content-type", "application/json")
-            return cls(url, Question(url, "POST", headers, request.content))
-        if request.json is None:
-            return cls(url, Question(url, "GET", headers))
-        try:
-            content = json.dumps(request.json, ensure_ascii=False, allow_nan=False).encode()
-        except (TypeError, ValueError) as error:
-            raise InvalidRequest(
-                f"What is to be sent to {url.host} is not JSON: {error}."
-            ) from error
-        headers["content-type"] = "application/json"
-        return cls(url, Question(url, "POST", headers, content))
+        asking = cls(
+            url, _question(request, url, headers), dict(request.conditions), request.conditions_for
+        )
+        asking.question = asking._conditioned(asking.question)
+        return asking
+
+    def _conditioned(self, question: Question) -> Question:
+        """Return `question` with the conditions if they are about its address, else without."""
+        headers = {k: v for k, v in question.headers.items() if k not in self.conditions}
+        if str(question.url) == self.conditions_for:
+            headers |= self.conditions
+        return replace(question, headers=headers)
 
     @property
     def host(self) -> str:
@@ -99,7 +100,21 @@ class Asking:
             question = replace(question, headers=_only(_PUBLIC, question.headers))
         if not question.content:
             question = replace(question, headers=_without("content-type", question.headers))
-        self.question = question
+        self.question = self._conditioned(question)
+
+
+def _question(request: Request, url: Url, headers: dict[str, str]) -> Question:
+    if request.content:
+        headers.setdefault("content-type", "application/json")
+        return Question(url, "POST", headers, request.content)
+    if request.json is None:
+        return Question(url, "GET", headers)
+    try:
+        content = json.dumps(request.json, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidRequest(f"What is to be sent to {url.host} is not JSON: {error}.") from error
+    headers["content-type"] = "application/json"
+    return Question(url, "POST", headers, content)
 
 
 def _as_text(header: str) -> str:

@@ -72,8 +72,12 @@ class WebReader:
         return opened
 
     async def _fetch(self, url: Url, known: Remembered | None) -> "_Page":
-        conditions = known.conditions if known else ()
-        request = Request(str(url), headers=(("accept", _ACCEPT), *conditions))
+        request = Request(
+            str(url),
+            headers=(("accept", _ACCEPT),),
+            conditions=known.conditions if known else (),
+            conditions_for=known.final_url if known else "",
+        )
         return await self._client.ask(request, _read, before_hop=self._before_hop)
 
     async def _before_hop(self, url: Url) -> None:

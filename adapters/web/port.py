@@ -13,7 +13,8 @@ class Request:
     header says otherwise.
 
     `headers` may hold a key: they are sent to the origin of `url` alone, not after a redirect to
-    another origin, and appear in no error.
+    another origin, and appear in no error. `conditions` are headers about a version of the page at
+    `conditions_for`, and are sent to that very address alone, be it `url` or where redirects lead.
     """
 
     url: str
@@ -21,6 +22,8 @@ class Request:
     headers: tuple[tuple[str, str], ...] = ()
     json: object = None
     content: bytes = b""
+    conditions: tuple[tuple[str, str], ...] = ()
+    conditions_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,12 @@ def _docx() -> bytes:
 
 def reader_for(
     server: Server,
-    *,
+    *others: Server,
     memory: PageMemory | None = None,
     monotonic: Callable[[], float] = lambda: 0.0,
     sleep: Sleeps | None = None,
 ) -> WebReader:
-    client = client_for(server)
+    client = client_for(server, *others)
     pace = Pace(1.0, monotonic=monotonic, sleep=Sleeps() if sleep is None else sleep)
     return WebReader(client, robots=Robots(client, monotonic=monotonic), pace=pace, memory=memory)
 
@@ -433,6 +433,46 @@ async def test_a_304_for_another_address_is_asked_again(tmp_path: Path) -> None:
         again = await reader.open(f"{server.origin}/a")
 
     assert again.data == b"a of its own"
+
+
+async def test_an_unchanged_page_behind_a_redirect_comes_from_the_archive_too(
+    tmp_path: Path,
+) -> None:
+    """What an origin said of a version is told to that very address, and to no other."""
+    archive = MemoryArtifacts()
+    page = [answer(b"b", headers=('ETag: "1"',)), answer(b"", status="304 Not Modified")]
+    async with serving({"/b": [*page]}) as other:
+        moved = answer(b"", status="302 Found", headers=(f"Location: {other.origin}/b",))
+        async with serving({"/a": moved}) as server:
+            for _ in range(2):
+                memory = _memory(tmp_path, archive)
+                reader = reader_for(server, other, memory=memory)
+                opened = await reader.open(f"{server.origin}/a")
+                archive.put(opened.data)
+
+    assert (opened.data, opened.display) == (b"b", f"{other.origin}/b")
+    heads = [head for head in other.heads if head.startswith("GET /b")]
+    assert ["if-none-match" in head.lower() for head in heads] == [False, True]
+    assert all("if-none-match" not in head.lower() for head in server.heads)
+
+
+async def test_a_redirect_that_leads_elsewhere_by_now_is_asked_without_conditions(
+    tmp_path: Path,
+) -> None:
+    archive = MemoryArtifacts()
+    ways = [answer(b"", status="302 Found", headers=(f"Location: /{to}",)) for to in "bc"]
+    pages: dict[str, bytes | list[bytes]] = {
+        "/a": ways,
+        "/b": answer(b"b", headers=('ETag: "1"',)),
+        "/c": answer(b"c"),
+    }
+    async with serving(pages) as server:
+        reader = reader_for(server, memory=_memory(tmp_path, archive))
+        archive.put((await reader.open(f"{server.origin}/a")).data)
+        again = await reader.open(f"{server.origin}/a")
+
+    assert again.data == b"c"
+    assert all("if-none-match" not in head.lower() for head in server.heads)
 
 
 async def test_a_304_that_nobody_asked_for_is_no_page() -> None:
