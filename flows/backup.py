@@ -16,6 +16,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from flows.keeping import manifests
+from flows.schedule_keeping import changes_needed, schedule_lines, verify_schedules
 from flows.settings import Settings
 from flows.wiring import Desk, make_desk
 from state.artifacts import LocalArtifacts
@@ -94,11 +95,15 @@ def _copy_runs(desk: Desk, folder: Path, target: Path) -> Backup:
         _copy_journal(run_folder(folder, run_id), lines)
         needed |= references(lines, desk.artifacts)
         runs, events = runs + 1, events + len(lines)
+    for name, lines in schedule_lines(desk).items():
+        _copy_journal(run_folder(folder / "schedules", name), lines)
+    needed |= changes_needed(desk)
     bodies = _copy_bodies(desk, LocalArtifacts(folder / "artifacts"), needed, problems)
     # A data folder of its own, whatever memory this process works on.
     copy = make_desk(Settings(home=folder, ledger_url=SecretStr(""), artifacts_url=""))
     copy.ledger.sync()
     found = copy.ledger.verify(manifests(copy.reports)).findings
+    found += verify_schedules(copy).findings
     problems += [f"{finding.run_id}: {finding.what}" for finding in found]
     copy.ledger.close()
     return Backup(str(target), runs, events, bodies, tuple(problems))

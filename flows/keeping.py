@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flows.runs import existing_run, principal
+from flows.schedule_keeping import changes_needed, verify_schedules, withhold_changes
 from flows.wiring import Desk
 from state.envelope import Line
 from state.errors import CorruptLedger, NotFound, Refused
@@ -50,7 +51,8 @@ def forget(desk: Desk, target: str, reason: str) -> Forgotten:
     """Withhold the bytes of a run, or of an artifact (by id or content hash), and delete them.
 
     First a tombstone is recorded in each run concerned; then every body that no other run needs is
-    deleted. Quotes of an artifact that a report cites stay in that report. Raises `InvalidRequest`
+    deleted. What changed to and from a run of a schedule goes with it. Quotes of an artifact that a
+    report cites stay in that report. Raises `InvalidRequest`
     without a reason, `NotFound`, and `Refused` for a run that has not ended.
     """
     if not reason.strip():
@@ -69,6 +71,7 @@ def forget(desk: Desk, target: str, reason: str) -> Forgotten:
                 event = BytesWithheld(hashes=hashes, reason=reason, by=principal())
             desk.ledger.append(run_id, [draft(event)])
         if run_id == target:
+            present[run_id] = (*hashes, *sorted(withhold_changes(desk, run_id, reason)))
             _unpublish(desk, run_id)
     return _delete(desk, present)
 
@@ -141,9 +144,10 @@ def collect(desk: Desk, *, grace_hours: float, dry_run: bool = False) -> Collect
     Touches nothing when the ledger is not sound, since then nobody knows what is needed: raises
     `CorruptLedger`. While something runs the grace is at least an hour.
     """
-    report = desk.ledger.verify(manifests(desk.reports))
-    if not report.is_sound:
-        first = report.findings[0]
+    findings = desk.ledger.verify(manifests(desk.reports)).findings
+    findings += verify_schedules(desk).findings
+    if findings:
+        first = findings[0]
         raise CorruptLedger(
             f"nothing was collected, since the ledger is not sound: {first.place}: {first.what}; "
             "see 'assay ledger verify'"
@@ -176,7 +180,7 @@ def manifests(reports: Path) -> dict[str, tuple[int, str]]:
 
 
 def _needed(desk: Desk, run_ids: Iterable[str]) -> frozenset[str]:
-    needed: set[str] = set()
+    needed = {*changes_needed(desk)}
     for run_id in run_ids:
         needed |= references(desk.ledger.read(run_id), desk.artifacts)
     return frozenset(needed)

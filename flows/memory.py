@@ -76,6 +76,8 @@ def is_begun(settings: Settings) -> bool:
 
     Raises `InvalidRequest`, and `StorageError` for a database that cannot be reached.
     """
+    if has_schedules(settings):
+        return True
     if not settings.is_shared:
         return (settings.home / "runs").is_dir()
     ledger = _shared_ledger(settings, datetime.now, fold=RunFold())

@@ -67,32 +67,48 @@ def changes_files(desk: Desk, earlier: str, later: str) -> ChangesFiles:
     )
 
 
-def publish_changes(desk: Desk, record: SlotRecord) -> list[Path]:
-    """Put the recorded changes beside the report where that was published; return what was new.
+def publish_changes(desk: Desk, record: SlotRecord) -> None:
+    """Put the recorded changes beside the report, where that was published; identical files pass.
 
-    Identical files pass. Raises `ObstructedError` (PUBLICATION) for a file that holds something
-    else, which stays.
+    Raises `ObstructedError` (PUBLICATION) for a file that holds something else, which stays.
     """
-    changes = record.ended.changes if record.ended else None
-    if record.ended is None or changes is None or record.withheld:
-        return []
-    folder = desk.reports / record.ended.run_id
-    if not (folder / "report.md").is_file():
-        return []  # another machine published the report, or it was forgotten
-    made = []
-    for name, body_hash in ((MARKDOWN, changes.markdown), (DATA, changes.data)):
-        path = folder / name
-        if path.exists():
-            continue
+    ended, folder = record.ended, _place(desk, record)
+    if ended is None or ended.changes is None or folder is None:
+        return
+    for name, body_hash in ((MARKDOWN, ended.changes.markdown), (DATA, ended.changes.data)):
         try:
-            write_new(path, desk.artifacts.get(body_hash))
+            write_new(folder / name, _body(desk, ended.run_id, ended.changes, body_hash))
         except Conflict as error:
             raise ObstructedError(
-                f"{path} holds something else and is not overwritten; move it away",
+                f"{folder / name} holds something else and is not overwritten; move it away",
                 code="PUBLICATION",
             ) from error
-        made.append(path)
-    return made
+
+
+def lacks_changes(desk: Desk, record: SlotRecord) -> bool:
+    """Tell whether a file of the recorded changes is not where it should be."""
+    folder = _place(desk, record)
+    return folder is not None and not all((folder / name).exists() for name in (MARKDOWN, DATA))
+
+
+def _place(desk: Desk, record: SlotRecord) -> Path | None:
+    """Return the folder that the changes belong in: None without changes, or where it is not here.
+
+    Another machine may have published the report, or it was forgotten.
+    """
+    if record.ended is None or record.ended.changes is None or record.withheld:
+        return None
+    folder = desk.reports / record.ended.run_id
+    return folder if (folder / "report.md").is_file() else None
+
+
+def _body(desk: Desk, run_id: str, changes: RecordedChanges, body_hash: str) -> bytes:
+    """Return an archived body; one that is gone is computed again, to the same bytes."""
+    if not desk.artifacts.has(body_hash):
+        files = changes_files(desk, changes.against, run_id)
+        for data in (files.markdown, files.data):
+            desk.artifacts.put(data)
+    return desk.artifacts.get(body_hash)
 
 
 def _record(desk: Desk, schedule: Schedule, record: SlotRecord, run: Run) -> RecordedChanges | None:

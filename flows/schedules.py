@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from flows.composing import principal
 from flows.memory import open_schedules
-from flows.report_changes import end_of, publish_changes
+from flows.report_changes import end_of, lacks_changes, publish_changes
 from flows.runs import next_attempt_id, submit
 from flows.wiring import Desk
 from state.envelope import Draft
@@ -176,9 +176,10 @@ class Schedules:
         recorded: list[Event] = []
         schedule = self._retrying(name, lambda before: self._looked(before, recorded))
         problem = ""
-        for record in schedule.ended()[:_LOOKED_BACK]:
+        for number, record in enumerate(schedule.ended()[:_LOOKED_BACK]):
             try:
-                publish_changes(self.desk, record)
+                if number == 0 or lacks_changes(self.desk, record):
+                    publish_changes(self.desk, record)
             except AssayError as error:
                 problem = error.message
         return Look(name, tuple(recorded), self._to_execute(schedule), problem)

@@ -12,7 +12,7 @@ from state.values.wording import counted
 
 if TYPE_CHECKING:
     from flows.wiring import Desk
-    from state.ledger import Table
+    from state.ledger import LedgerReport, Table
 
 _MAX_SQL = 1_000_000
 
@@ -104,19 +104,30 @@ def verify(*, json: Json = False) -> None:
     from dataclasses import asdict
 
     from flows.keeping import manifests
-    from flows.terminal import out, out_json
+    from flows.schedule_keeping import verify_schedules
+    from flows.terminal import out_json
 
     opened = _unopened_desk()
     report = opened.ledger.verify(manifests(opened.reports))
+    schedules = verify_schedules(opened)
+    is_sound = report.is_sound and schedules.is_sound
     if json:
-        out_json({**asdict(report), "ok": report.is_sound})
+        out_json({**asdict(report), "schedules": asdict(schedules), "ok": is_sound})
     else:
-        for finding in report.findings:
-            out(f"{finding.run_id or 'ledger'}: {finding.place}: {finding.what}; {finding.advice}")
-        outcome = "sound" if report.is_sound else counted(len(report.findings), "finding")
-        out(f"{counted(report.runs, 'run')}, {counted(report.events, 'event')}: {outcome}")
-    if not report.is_sound:
+        _tell_verified(report, "run")
+        if schedules.runs:
+            _tell_verified(schedules, "schedule")
+    if not is_sound:
         raise typer.Exit(FAILED)
+
+
+def _tell_verified(report: "LedgerReport", noun: str) -> None:
+    from flows.terminal import out
+
+    for finding in report.findings:
+        out(f"{finding.run_id or 'ledger'}: {finding.place}: {finding.what}; {finding.advice}")
+    outcome = "sound" if report.is_sound else counted(len(report.findings), "finding")
+    out(f"{counted(report.runs, noun)}, {counted(report.events, 'event')}: {outcome}")
 
 
 def rebuild(*, json: Json = False) -> None:

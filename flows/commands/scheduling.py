@@ -54,8 +54,7 @@ def add(
     slot at an hour that is skipped comes right after it, and one at an hour that comes twice the
     first time.
 
-    Example: assay schedule add logs --cron "0 6 * * 1-5" --timezone Europe/Berlin "How long are
-    audit logs kept?" --sources notes/
+    Example: assay schedule add news --cron "0 6 * * 1-5" "What is new?" -s notes/
     """
     from flows.schedules import require_name, schedules_of
     from flows.serving_record import knock
