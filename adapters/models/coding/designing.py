@@ -1,6 +1,7 @@
 """Design: ask for the files, then for the parts and what they must meet; the code does the rest."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -10,7 +11,7 @@ from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import DesignInput, Finding
 from adapters.models.coding.analysing import wanted
-from adapters.models.coding.drafting import Draft
+from adapters.models.coding.drafting import Draft, package_name, title_of
 from adapters.models.coding.forms import ComponentsForm, FilesForm, RevisedForm
 from adapters.models.coding.selecting import relevance
 from adapters.models.coding.showing import findings_of, paper, pieces_of
@@ -25,7 +26,8 @@ _FILES_TOKENS, _COMPONENTS_TOKENS, _TOKENS_PER_ENTRY = 1100, 600, 120
 _SUMMARY_CHARACTERS = 500
 _CHARACTERS_PER_FILE = 3000
 _MOST_OPTIONS = 24
-_MOST_FUNCTIONS = 12
+_MOST_FUNCTIONS = 8
+_FORMULA = re.compile(r"[^=<>!]=[^=]|[≈≤≥∝←]")
 _NOTED = 1.0  # findings go in before the paper's text
 _ROUGHLY = ("formula algorithm method parameters",)
 
@@ -45,9 +47,8 @@ def ask_files(given: DesignInput, context_tokens: int) -> Asked[FilesForm]:
     length = sum(len(each.text) for each in given.segments) + len(given.requirement)
     most = max(2, min(given.max_files - 4, 3 + length // _CHARACTERS_PER_FILE))
 
-    formulas = [f"f{number}" for number, each in enumerate(noted.findings, 1) if each.kind is None][
-        :_MOST_FUNCTIONS
-    ]
+    formulas = _formulas(noted)
+    folder = package_name(title_of(given))
 
     def build(most: int, pieces: Sequence[Piece]) -> ChatRequest:
         return request_of(
@@ -56,13 +57,15 @@ def ask_files(given: DesignInput, context_tokens: int) -> Asked[FilesForm]:
             output_tokens=output_limit(context_tokens, _FILES_TOKENS + _TOKENS_PER_ENTRY * most),
             choices=[
                 Choices("FilesForm", "files", most=most),
-                Choices("FilesForm", "functions", most=2 * _MOST_FUNCTIONS),
+                Choices("FilesForm", "functions", least=len(formulas), most=2 * _MOST_FUNCTIONS),
+                Choices("FunctionForm", "note", options=list(formulas)),
             ],
             wanted=wanted(given.requirement),
             findings=_told(noted, pieces),
             text=_paper(pieces),
             revision=_files_before(given),
-            functions=f"Formulas and rules: {', '.join(formulas)}. " if formulas else "",
+            functions=_to_plan(formulas),
+            folder=folder,
             most=str(most),
         )
 
@@ -116,6 +119,23 @@ def all_findings(given: DesignInput) -> tuple[Finding, ...]:
 def open_questions(given: DesignInput) -> tuple[str, ...]:
     """Return what the analyses leave open."""
     return _noted(given).questions
+
+
+def _formulas(noted: _Noted) -> dict[str, str]:
+    """Return the numbers of the notes that are formulas, with the place of each."""
+    found = {
+        f"f{number}": each.citation.place
+        for number, each in enumerate(noted.findings, 1)
+        if each.kind is None and _FORMULA.search(each.citation.quote)
+    }
+    return dict(list(found.items())[:_MOST_FUNCTIONS])
+
+
+def _to_plan(formulas: Mapping[str, str]) -> str:
+    if not formulas:
+        return ""
+    named = ", ".join(f"{key} ({place})" if place else key for key, place in formulas.items())
+    return f"Plan a function for each of these formulas: {redact(named)}.\n"
 
 
 def _asked(

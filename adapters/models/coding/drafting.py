@@ -18,7 +18,7 @@ from adapters.models.coding.paths import (
 from adapters.models.extractive.terms import stems
 from state.values.code_plan import FileRole, PlannedFile, Requirement
 
-_EXAMPLE = "rectangles/"  # the package of the prompt's example
+_EXAMPLES = frozenset({"package_name", "package", "your_package", "my_package", "folder"})
 README, MANIFEST, PYTEST = "README.md", "requirements.txt", "pytest.ini"
 _LINE = 400
 _LONGEST_PACKAGE = 30
@@ -98,15 +98,18 @@ def _planned(form: FilesForm, given: DesignInput) -> list[PlannedFile]:
 
 def _named(path: str, given: DesignInput) -> str:
     """Return `path` with a name for the package where a model left that of the example."""
-    if not path.startswith(_EXAMPLE):
-        return path
-    words = _SLUG.sub(" ", title_of(given).casefold()).split()
+    folder, _, rest = path.partition("/")
+    return f"{package_name(title_of(given))}/{rest}" if rest and folder in _EXAMPLES else path
+
+
+def package_name(title: str) -> str:
+    """Return what the package of a program with this title is called in Python."""
+    words = _SLUG.sub(" ", title.casefold()).split()
     short = ""
     for word in [word for word in words if len(word) > 3] or words:
         if len(short) + len(word) < _LONGEST_PACKAGE:
             short = f"{short}_{word}".strip("_")
-    name = short if short.isidentifier() else "program"
-    return name + "/" + path.removeprefix(_EXAMPLE)
+    return short if short.isidentifier() else "program"
 
 
 def _interface(lines: Iterable[str]) -> Iterator[str]:

@@ -1,18 +1,35 @@
 """The forms in which a model tells of a paper and plans code: flat, bounded, read with patience."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
-from adapters.models.language.forms import Form, Names, Text
+from adapters.models.language.forms import Form, Names
+from adapters.models.language.forms import Text as PlainText
 
+# What JSON makes of TeX whose backslashes a model did not double: `\beta` begins with a backspace.
+_TEX = (
+    (re.compile("\x08(?=[a-z])"), r"\\b"),
+    (re.compile("\x0c(?=[a-z])"), r"\\f"),
+    (re.compile(r"\t(?=(?:heta|au|ext|imes|o|ilde|op|anh?)\b)"), r"\\t"),
+    (re.compile(r"\r(?=(?:ho|ight|ightarrow|m)\b)"), r"\\r"),
+    (re.compile(r"\n(?=(?:abla|eq|u|orm)\b)"), r"\\n"),
+)
 _KINDS = ("method", "hyperparameter", "constant", "dataset", "metric", "result")
 _SYNONYMS = {
     "parameter": "hyperparameter", "setting": "hyperparameter", "hyper-parameter": "hyperparameter",
     "formula": "method", "equation": "method", "algorithm": "method", "data": "dataset",
     "measure": "metric", "number": "constant", "value": "constant", "outcome": "result",
 }  # fmt: skip
+
+
+def _tex(value: object) -> object:
+    if isinstance(value, str):
+        for pattern, mark in _TEX:
+            value = pattern.sub(mark, value)
+    return value
 
 
 def _kind(value: object) -> str:
@@ -41,6 +58,7 @@ def _lines(value: object) -> object:
     return [each for each in value if isinstance(each, str) and each.strip()][:24]
 
 
+Text = Annotated[PlainText, BeforeValidator(_tex)]
 Kind = Literal["method", "hyperparameter", "constant", "dataset", "metric", "result"]
 Lines = Annotated[list[str], Field(max_length=24), BeforeValidator(_lines)]
 

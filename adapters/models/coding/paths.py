@@ -5,14 +5,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
+from state.values import planned_paths
 from state.values.code_plan import FileRole
 
 _MARKS = " \t\r\n`'\"[](){}<>*,;:"
 _LABEL = re.compile(r"\A(?:file(?:name)?|path)\s*[:=]\s*", re.IGNORECASE)
 _ALLOWED = re.compile(r"[\w.@+() -]+\Z")
 _TEST_NAME = re.compile(r"test_.+|.+_test\.\w+|.+\.(?:test|spec)\.\w+|.+Tests?\.(?:java|cs|kt)")
-_DOCUMENTS = frozenset({".md", ".rst", ".adoc"})
-_CONFIGURATION = frozenset({".toml", ".cfg", ".ini", ".yaml", ".yml", ".json", ".lock", ".in"})
 _DATA = frozenset({".csv", ".tsv", ".parquet", ".npy", ".jsonl"})
 _LONGEST = 200
 _DEEPEST = 12
@@ -47,22 +46,9 @@ def normal_path(said: str) -> str:
 
 
 def role_of(path: str) -> FileRole:
-    """Return what a file is for, as its path tells."""
-    place = PurePosixPath(path)
-    suffix = place.suffix.casefold()
-    in_tests = any(part.casefold() in ("tests", "test", "__tests__") for part in place.parts[:-1])
-    if suffix in _DOCUMENTS:
-        return FileRole.DOCUMENT
-    if suffix in _DATA:
-        return FileRole.DATA
-    is_code = suffix in LANGUAGES and suffix not in _CONFIGURATION
-    if place.name == "conftest.py":
-        return FileRole.CONFIGURATION
-    if is_code and (in_tests or _TEST_NAME.fullmatch(place.name)):
-        return FileRole.SOURCE if place.name == "__init__.py" else FileRole.TEST
-    if suffix in _CONFIGURATION or is_manifest(path) or suffix == "" or place.name[0] == ".":
-        return FileRole.CONFIGURATION
-    return FileRole.SOURCE if suffix != ".txt" else FileRole.DOCUMENT
+    """Return what a file is for, as its path tells: as for every plan, and data by its suffix."""
+    suffix = PurePosixPath(path).suffix.casefold()
+    return FileRole.DATA if suffix in _DATA else planned_paths.role_of(path)
 
 
 def is_manifest(path: str) -> bool:

@@ -139,7 +139,7 @@ def test_the_layout_with_src_gets_settings_that_let_tests_import_it() -> None:
 
 
 def test_the_examples_name_does_not_become_the_packages() -> None:
-    assert "debiased_smoothing/a.py" in paths(planned(FileForm(path="rectangles/a.py")))
+    assert "debiased_smoothing/a.py" in paths(planned(FileForm(path="package_name/a.py")))
 
 
 def test_a_function_that_no_file_lists_goes_where_it_belongs() -> None:

@@ -54,7 +54,7 @@ def test_no_path_leaves_the_workspace_and_each_is_its_own_normal_form(said: str)
         ("tests/test_a.py", FileRole.TEST),
         ("src/pkg/tests/test_a.py", FileRole.TEST),
         ("a.test.ts", FileRole.TEST),
-        ("tests/conftest.py", FileRole.CONFIGURATION),
+        ("tests/conftest.py", FileRole.TEST),
         ("README.md", FileRole.DOCUMENT),
         ("pyproject.toml", FileRole.CONFIGURATION),
         ("requirements.txt", FileRole.CONFIGURATION),
