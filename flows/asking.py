@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from flows.answering import InteractionInvalid, answer_review
 from flows.forms import ReviewForm, review_text
 from flows.kinds import kind_of
-from flows.pages import Pages
+from flows.publishing import Publisher
 from flows.wiring import Desk
 from state.projection import Run
 from state.request import explain
@@ -30,7 +30,9 @@ CHANNEL = "prefect"
 SOMEBODY = "somebody in Prefect"
 
 
-async def decide_in_prefect(desk: Desk, run_id: str, flow_run: FlowRun, pages: Pages) -> None:
+async def decide_in_prefect(
+    desk: Desk, run_id: str, flow_run: FlowRun, publisher: Publisher
+) -> None:
     """Return when no request of the run is open; suspends the flow run while one is.
 
     Takes what was answered in Prefect's pages since into the ledger, each answer once.
@@ -44,7 +46,7 @@ async def decide_in_prefect(desk: Desk, run_id: str, flow_run: FlowRun, pages: P
                 if run.live_review is None or run.cancel_reason is not None:
                     break
                 await _suspend(desk, run, key, problem)
-            problem = await _take(desk, run_id, review, key, pages)
+            problem = await _take(desk, run_id, review, key, publisher)
             if not problem:
                 break
 
@@ -69,16 +71,16 @@ async def _suspend(desk: Desk, run: Run, key: str, problem: str) -> None:
     """Suspend the flow run, which ends this process; returns only if `key` was used before."""
     kind = kind_of(run)
     fields = json.dumps(kind.plan_fields(desk, run), ensure_ascii=False, indent=2)
-    text = review_text(run, kind.plan_markdown(desk, run), fields, problem)
+    text = review_text(kind.plan_markdown(desk, run), fields, problem)
     # Only a description: a default for the decision would let a resume without input approve.
     form = ReviewForm.with_initial_data(description=text)
     with suppress(ValidationError):  # it was resumed without an answer; `_take` says so
         await asuspend_flow_run(wait_for_input=form, key=key, timeout=None)
 
 
-async def _take(desk: Desk, run_id: str, review: Review, key: str, pages: Pages) -> str:
+async def _take(desk: Desk, run_id: str, review: Review, key: str, publisher: Publisher) -> str:
     """Record what was answered under `key`; return why that has to be asked again, or ''."""
-    flow_run_id = pages.flow_run_id
+    flow_run_id = publisher.flow_run_id
     given = await read_flow_run_input(f"suspended-{key}-response", flow_run_id=flow_run_id)
     try:
         form = ReviewForm.model_validate(given or {})
@@ -104,7 +106,7 @@ async def _take(desk: Desk, run_id: str, review: Review, key: str, pages: Pages)
             call_id=f"prefect/{key}/{flow_run_id}",
         )
     except InteractionInvalid as error:
-        pages.remark(
+        publisher.remark(
             run,
             "An answer came too late",
             f"“{form.decision}” for {review.interaction_id} was not taken: {error.message}",

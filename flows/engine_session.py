@@ -16,6 +16,7 @@ from flows import engine
 from flows.server import PendingServer, Server, start_server
 from flows.settings import Settings
 from flows.users_server import require_users_server
+from state.values.errors import TransientError
 
 
 class EngineSession:
@@ -31,6 +32,11 @@ class EngineSession:
         elif (server := pending.found()) is not None:
             self._configure(server)
 
+    def release(self) -> None:
+        """Stop counting as a user of a server of our own."""
+        if self._pending is not None:
+            self._pending.release()
+
     def load(self) -> None:
         """Import Prefect and the flows, which takes a second or two, if the server is known."""
         if self._pending is None or self._configured is not None:
@@ -45,6 +51,22 @@ class EngineSession:
             elif self._configured != server.url:
                 self._override(server)
         self.load()
+
+    def revive(self) -> bool:
+        """Start a server of our own again that is gone; tell whether that was needed.
+
+        It has its port and its secret again, so that all who knew it go on. Raises
+        `TransientError` when it does not come up, or not there.
+        """
+        before = self._pending
+        if before is None or before.alive():
+            return False
+        before.release()
+        self._pending = before.again()
+        server = self._pending.wait(self._settings.server_start_timeout_s)
+        if server.url != self._configured:
+            raise TransientError(f"the Prefect server came up elsewhere: at {server.url}")
+        return True
 
     def _configure(self, server: Server | None) -> None:
         if "prefect" not in sys.modules:
@@ -76,6 +98,7 @@ def engine_for(settings: Settings, *, port: int | None = None) -> Iterator[Engin
             pending = start_server(
                 settings.home, idle_minutes=settings.server_idle_minutes, port=port
             )
-            stack.callback(pending.release)
+        session = EngineSession(settings, pending, stack)
+        stack.callback(session.release)
         stack.callback(engine.flush)
-        yield EngineSession(settings, pending, stack)
+        yield session

@@ -1,36 +1,32 @@
 """The forms that Prefect's pages draw: to ask for a run, and to decide on its plan."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from prefect.input import RunInput
 from pydantic import BaseModel, ConfigDict, Field
 
 from flows.composing import compose_request, micro_usd
 from flows.wiring import Desk
-from state.projection import Run
 from state.request import ResearchRequest
 from state.run_events import ReviewAnswered
 
 Decision = Literal["approve", "revise", "replace", "cancel"]
-Count = Annotated[int, Field(ge=1)]
 
 
 class Limits(BaseModel):
-    """What the run may use; what is left empty is the default of its scope."""
+    """What the run may use; 0 is the default of its scope."""
 
     model_config = ConfigDict(extra="forbid")
 
-    max_rounds: Count | None = Field(default=None, title="Rounds in all")
-    max_queries: Count | None = Field(default=None, title="Queries a round")
-    max_pages: Count | None = Field(default=None, title="Sources read a round")
-    max_searches: Count | None = Field(default=None, title="Searches in all")
-    max_read_pages: Count | None = Field(default=None, title="Sources read in all")
-    max_model_calls: Count | None = Field(default=None, title="Calls of a model in all")
-    research_seconds: Count | None = Field(
-        default=None, title="Seconds in which new research may begin"
-    )
-    max_tokens: Count | None = Field(default=None, title="Tokens that models may read and write")
-    budget_usd: Annotated[float, Field(gt=0)] | None = Field(default=None, title="US dollars")
+    max_rounds: int = Field(default=0, ge=0, title="Rounds in all")
+    max_queries: int = Field(default=0, ge=0, title="Queries a round")
+    max_pages: int = Field(default=0, ge=0, title="Sources read a round")
+    max_searches: int = Field(default=0, ge=0, title="Searches in all")
+    max_read_pages: int = Field(default=0, ge=0, title="Sources read in all")
+    max_model_calls: int = Field(default=0, ge=0, title="Calls of a model in all")
+    research_seconds: int = Field(default=0, ge=0, title="Seconds in which new research may begin")
+    max_tokens: int = Field(default=0, ge=0, title="Tokens that models may read and write")
+    budget_usd: float = Field(default=0, ge=0, title="US dollars")
 
 
 class ResearchForm(BaseModel):
@@ -70,28 +66,28 @@ class ResearchForm(BaseModel):
     cross_check: bool = Field(default=False, title="Ask for two distinct origins")
     audience: str = Field(default="", title="Whom the report is for")
     boundaries: str = Field(default="", title="What belongs to the question")
-    model: str | None = Field(
-        default=None,
+    model: str = Field(
+        default="",
         title="Language model",
-        description="Without one, that of the settings; 'extractive' is none.",
+        description="Empty: the one that the settings name; 'extractive': none.",
     )
     limits: Limits = Field(default=Limits(), title="Limits")
-    run_id: str | None = Field(
-        default=None, title="Run id", description="The same id with the same request: same run."
+    run_id: str = Field(
+        default="", title="Run id", description="Empty: a new one. The same again: the same run."
     )
 
     def request(self, desk: Desk, run_id: str) -> ResearchRequest:
         """Return what is asked for; raises `InvalidRequest` for what cannot be done."""
-        limits = self.limits.model_dump(exclude={"budget_usd"})
-        usd = self.limits.budget_usd
-        limits["max_cost_micro_usd"] = None if usd is None else micro_usd(usd)
+        limits = {name: most or None for name, most in self.limits.model_dump().items()}
+        usd = limits.pop("budget_usd")
+        limits["max_cost_micro_usd"] = micro_usd(usd) if usd else None
         return compose_request(
             self.question,
             sources=self.sources,
             search=self.search,
             origins=self.origins,
             references=self.references,
-            model=self.model,
+            model=self.model or None,
             now=desk.now(),
             run_id=run_id,
             scope=self.scope,
@@ -117,12 +113,12 @@ class ReviewForm(RunInput):
         description="approve: carry out exactly this plan. revise: plan anew, with your feedback. "
         "replace: carry out your own plan. cancel: end the run.",
     )
-    feedback: str = Field(default="", title="revise: what should change")
+    feedback: str = Field(default="", title="Feedback", description="To revise: what to change.")
     plan: str = Field(
-        default="", title="replace: the new plan", description="JSON, as it is shown above."
+        default="", title="New plan", description="To replace: the JSON above, as you changed it."
     )
-    reason: str = Field(default="", title="cancel: why")
-    your_name: str = Field(default="", title="Your name, for the record")
+    reason: str = Field(default="", title="Reason", description="To cancel: why, if you like.")
+    your_name: str = Field(default="", title="Your name", description="For the record.")
 
     @classmethod
     def of(cls, answer: ReviewAnswered) -> "ReviewForm":
@@ -138,18 +134,17 @@ class ReviewForm(RunInput):
         )
 
 
-def review_text(run: Run, plan: str, fields: str, problem: str) -> str:
+def review_text(plan: str, fields: str, problem: str) -> str:
     """Return what stands above the form: the plan and how to decide on it, as Markdown.
 
     `plan` is the plan as Markdown and `fields` as JSON; `problem` says what was wrong with the
     answer before.
     """
-    asked = f"# Review of the plan of run `{run.run_id}`"
-    wrong = f"> **Your last answer could not be taken:** {problem}\n\n" if problem else ""
+    wrong = f"> **The last answer could not be taken:** {problem}\n\n" if problem else ""
     return (
-        f"{asked}\n\n{wrong}{plan}\n\n"
-        "Nothing is searched before somebody approved exactly this plan. The first answer counts, "
-        "from here or from `assay review`; without one, the run waits.\n\n"
-        "To replace the plan, change this and give it back:\n\n"
-        f"```json\n{fields}\n```\n"
+        f"{wrong}{plan}\n\n"
+        "Nothing of it is carried out before somebody approved exactly this plan. The first answer "
+        "counts, from here or from `assay review`; without one, the run waits.\n\n"
+        "<details>\n<summary>The plan as JSON, to change and give back with “replace”</summary>\n\n"
+        f"```json\n{fields}\n```\n\n</details>\n"
     )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from flows.kinds import Kind
+from flows.markdown import cell
 from flows.wiring import Desk
 from state.projection import Run
 from state.request import ResearchRequest
@@ -53,18 +54,11 @@ def plan_markdown(_desk: Desk, run: Run) -> str:
     plan = run.research.plan if run.research else None
     if plan is None:
         return "There is no plan yet."
-    lines = [f"## Plan {plan.version}", "", f"**Goal:** {_cell(plan.goal)}", ""]
+    lines = [f"## Plan {plan.version}", "", f"**Goal:** {cell(plan.goal)}", ""]
     lines += ["| | Subquestion | First query |", "|---|---|---|"]
     for number, part in enumerate(plan.subquestions, start=1):
-        lines.append(f"| {number} | {_cell(part.question)} | {_cell(part.query)} |")
+        lines.append(f"| {number} | {cell(part.question)} | {cell(part.query)} |")
     return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    """Return `text` so that it stays what it is within a table's cell."""
-    for sign in "\\`*_[]<>|#":
-        text = text.replace(sign, f"\\{sign}")
-    return text.replace("\n", " ")
 
 
 def plan_fields(_desk: Desk, run: Run) -> dict[str, Any]:

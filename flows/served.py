@@ -19,7 +19,7 @@ from flows import execution
 from flows.asking import decide_in_prefect
 from flows.forms import ResearchForm
 from flows.kinds import kind_of
-from flows.pages import Pages, publishing
+from flows.publishing import Publisher, publishing
 from flows.runs import cancel, mark_interrupted, republish, submit
 from flows.serving_record import knock
 from flows.settings import load_settings
@@ -94,14 +94,16 @@ async def assay_resume(run_id: str) -> State[str]:
     name="assay-recovery",
     flow_run_name="recovery",
     persist_result=False,
-    description="Find runs whose process is gone, and answers that were given elsewhere.",
+    description="Find runs whose process is gone, answers given elsewhere, and slots that are due.",
 )
 async def assay_recovery() -> State[str]:
-    """Go over all runs once; see `flows.sweeping`."""
+    """Go over all runs and schedules once; see `flows.sweeping` and `flows.scheduled`."""
+    from flows.scheduled import look_once
     from flows.sweeping import sweep
 
-    done = await sweep(open_desk())
-    return Completed(message=done.told())
+    desk = open_desk()
+    done = await sweep(desk)
+    return Completed(message="; ".join([done.told(), *await look_once(desk)]))
 
 
 async def carry(desk: Desk, run_id: str, flow_run: FlowRun) -> State[str]:
@@ -113,21 +115,21 @@ async def carry(desk: Desk, run_id: str, flow_run: FlowRun) -> State[str]:
     except NotFound as error:
         return Failed(message=error.message)
     await label(flow_run, run)
-    async with publishing(desk, flow_run.id) as pages:
-        desk.observe = pages.observe
+    async with publishing(desk, flow_run.id) as publisher:
+        desk.observe = publisher.observe
         with at_desk(desk):
-            return await _carry(desk, run, flow_run, pages)
+            return await _carry(desk, run, flow_run, publisher)
 
 
-async def _carry(desk: Desk, run: Run, flow_run: FlowRun, pages: Pages) -> State[str]:
+async def _carry(desk: Desk, run: Run, flow_run: FlowRun, publisher: Publisher) -> State[str]:
     run_id = run.run_id
     if not flow_run.empirical_policy.pause_keys:
-        pages.show_plan(run)  # a flow run that starts over after its suspension has shown it
+        publisher.show_plan(run)  # a flow run that starts over after its suspension has shown it
     try:
         while not run.is_terminal:
             await anyio.to_thread.run_sync(mark_interrupted, desk, run_id)
             if flow_run.deployment_id is not None:
-                await decide_in_prefect(desk, run_id, flow_run, pages)
+                await decide_in_prefect(desk, run_id, flow_run, publisher)
             execution.interrupted_because.set(STOPPED_WITH_THE_SERVER)
             state: State[str] = await kind_of(run).flow().fn(run_id)
             run = await _project(desk, run_id)
@@ -135,21 +137,21 @@ async def _carry(desk: Desk, run: Run, flow_run: FlowRun, pages: Pages) -> State
                 return state
             if run.cancel_reason is not None:
                 run = cancel(desk, run_id, run.cancel_reason)
-        return await _shown_again(desk, run, pages)
+        return await _shown_again(desk, run, publisher)
     except LeaseHeld as error:
         return Completed(name="Executed elsewhere", message=error.message)
     except AssayError as error:
         return _ended_by(error, await _project(desk, run_id))
 
 
-async def _shown_again(desk: Desk, run: Run, pages: Pages) -> State[str]:
+async def _shown_again(desk: Desk, run: Run, publisher: Publisher) -> State[str]:
     """Return the state of a run that has ended; publish a completed one again."""
     if run.status == "cancelled":
         return Cancelled(message=run.cancel_reason or run.reason)
     if run.status == "failed":
         return Failed(message=f"{run.reason}; go on in a new run with: assay retry {run.run_id}")
     await anyio.to_thread.run_sync(republish, desk, run)
-    pages.show_report(run)
+    publisher.show_report(run)
     return Completed(message=f"{run.answer_status}: {run.stop_reason}")
 
 
@@ -164,11 +166,16 @@ def _ended_by(error: AssayError, run: Run) -> State[str]:
 
 async def label(flow_run: FlowRun, run: Run) -> None:
     """Name the flow run after its run, and tag it so that it is found by it."""
-    name = one_line(f"{run.run_id} {kind_of(run).subject(run)}", 120)
+    name = name_of(run)
     tags = sorted({*flow_run.tags, TAG, run.kind, tag_of(run.run_id)})
     if (flow_run.name, sorted(flow_run.tags)) != (name, tags):
         async with get_client() as client:
             await client.update_flow_run(flow_run.id, name=name, tags=tags)
+
+
+def name_of(run: Run) -> str:
+    """Return the name of all flow runs that execute the run."""
+    return one_line(f"{run.run_id} · {kind_of(run).subject(run)}", 90)
 
 
 def tag_of(run_id: str) -> str:

@@ -110,7 +110,7 @@ class PendingServer:
             record = self.look()
             if record and answers(record):
                 return _server(record, started_here=self._started_here)
-            if self._spawns >= _MAX_SPAWNS and not self._alive():
+            if self._spawns >= _MAX_SPAWNS and not self.alive():
                 raise TransientError(f"the Prefect server ended while starting; {self._why()}")
             if time.monotonic() > deadline:
                 raise TransientError(
@@ -124,7 +124,12 @@ class PendingServer:
         self._use.close()
         self._in_use = False
 
-    def _alive(self) -> bool:
+    def again(self) -> "PendingServer":
+        """Return another start of the same server."""
+        return PendingServer(self._place, idle_limit_s=self._idle_limit_s, port=self._port)
+
+    def alive(self) -> bool:
+        """Tell whether a server lives, whether or not it answers."""
         with looking(self._place):
             return is_locked(self._place.server_lock)
 

@@ -15,11 +15,11 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flows.server_pages import App, Message, confine
 from flows.server_record import (
     Place,
     Record,
@@ -41,9 +41,6 @@ _DRAIN_S = 3
 _BUSY_STATUS = 503
 _LOOKS = ("/api/admin/version", "/api/health")  # whoever asks these only looks for a server
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.1, 8.0
-
-Message = MutableMapping[str, Any]
-App = Callable[..., Awaitable[None]]
 
 
 class Busy:
@@ -210,9 +207,10 @@ def serve(listener: socket.socket, place: Place, idle_limit_s: float) -> None:
     from prefect.server.api.server import create_app
 
     activity = Activity()
+    origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
     server = uvicorn.Server(
         uvicorn.Config(
-            activity.watch(create_app(final=True)),
+            activity.watch(confine(create_app(final=True), origin)),
             lifespan="on",
             log_level="warning",
             access_log=False,

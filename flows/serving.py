@@ -6,11 +6,14 @@ this one is told to end, it interrupts them: they record that, and go on where t
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import anyio
 from prefect.runner import Runner
 
 from flows.deploying import deployments
+from flows.groups import first_leaf
 from flows.scheduled import watch_schedules
 from flows.server_record import Place
 from flows.serving_record import last_knock
@@ -40,41 +43,67 @@ class InterruptingRunner(Runner):
                 ends.start_soon(self._process_manager.kill, flow_run_id, _GRACE_S)
 
 
-async def serve(desk: Desk, *, limit: int, recovery: str, tell: Tell, ready: Tell) -> None:
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to serve: how many runs at once, and what the recovery does (auto, mark or off).
+
+    `tell` is told what a person may want to know, `ready` what can be started, as soon as it can;
+    `revive` starts a Prefect server again that is gone, and tells whether it was.
+    """
+
+    limit: int
+    recovery: str
+    tell: Tell
+    ready: Tell
+    revive: Callable[[], bool]
+
+
+async def serve(desk: Desk, manner: Manner) -> None:
     """Serve until cancelled, whatever becomes of the Prefect server meanwhile.
 
-    `recovery` is auto, mark or off. `tell` is told what a person may want to know; `ready` is
-    called with what can be started once the deployments are there.
+    Raises `TransientError` when a server of our own cannot be started again.
     """
     place = Place.of(desk.settings.home)
-    watching = [asyncio.create_task(watch_schedules(desk, place, tell=tell), name="schedules")]
+    resumes = manner.recovery == "auto"
     try:
-        if recovery != "off":
-            watch = keep_watch(desk, place, resumes=recovery == "auto", tell=tell)
-            watching.append(asyncio.create_task(watch, name="watch"))
-        while True:
-            try:
-                await _serve_once(limit, ready)
-            except Exception as error:  # noqa: BLE001 - whatever the engine raises, the server is back soon
-                tell(f"the Prefect server does not serve; trying again: {one_line(repr(error))}")
-            await asyncio.sleep(_AGAIN_S)
-    finally:
-        for each in watching:
-            each.cancel()
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait(watching)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_keep_server, manner)
+            tasks.start_soon(partial(watch_schedules, desk, place, tell=manner.tell))
+            if manner.recovery != "off":
+                watch = partial(keep_watch, desk, place, resumes=resumes, tell=manner.tell)
+                tasks.start_soon(watch)
+            await _serve_again_and_again(manner)
+    except BaseExceptionGroup as raised:
+        raise first_leaf(raised) from None
 
 
-async def _serve_once(limit: int, ready: Tell) -> None:
+async def _keep_server(manner: Manner) -> None:
+    while True:
+        await asyncio.sleep(_AGAIN_S)
+        if await anyio.to_thread.run_sync(manner.revive):
+            manner.tell("the Prefect server was gone, and is back")
+
+
+async def _serve_again_and_again(manner: Manner) -> None:
+    while True:
+        try:
+            await _serve_once(manner)
+        except Exception as error:  # noqa: BLE001 - of the engine, say, whose server is back soon
+            why = one_line(repr(error))
+            manner.tell(f"the Prefect server does not serve, and is tried again: {why}")
+        await asyncio.sleep(_AGAIN_S)
+
+
+async def _serve_once(manner: Manner) -> None:
     """Deploy, and execute what is scheduled until the server is gone for long, or cancelled."""
     runner = InterruptingRunner(
-        name="assay", query_seconds=POLL_S, limit=limit, pause_on_shutdown=False
+        name="assay", query_seconds=POLL_S, limit=manner.limit, pause_on_shutdown=False
     )
     names = []
     for deployment in await deployments():
         await runner.aadd_deployment(deployment)
         names.append(f"{deployment.flow_name}/{deployment.name}")
-    ready(", ".join(names))
+    manner.ready(", ".join(names))
     working = asyncio.create_task(runner.start(), name="runner")
     try:
         await asyncio.shield(working)

@@ -22,11 +22,10 @@ from prefect.states import Cancelled, Completed, Crashed, Scheduled
 from flows.answering import find_review
 from flows.asking import interaction_of
 from flows.forms import ReviewForm
-from flows.kinds import kind_of
 from flows.notifying import tell_due
 from flows.resuming import open_runs, standing_of
 from flows.runs import cancel, mark_interrupted
-from flows.served import TAG, run_id_of, tag_of
+from flows.served import TAG, name_of, run_id_of, tag_of
 from flows.terminal import one_line
 from flows.wiring import Desk
 from state.projection import Run
@@ -36,6 +35,7 @@ from state.values.wording import counted
 RESUME = "assay-resume/resume"
 _PAGE = 200
 _STALE_S = 120.0
+_CANCELLING_S = 5.0
 _START_S = 600.0  # on a busy machine a process may take long to start
 _LIVE = [
     StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING, StateType.PAUSED,
@@ -152,6 +152,11 @@ class _One:
                 return True
             await self._tell_answer(run, flow_run, state)
             return False
+        if state.is_cancelling() and _age_s(state) > _CANCELLING_S:
+            # Whoever runs its process cancels what has one; this has none, and a person wants it.
+            run = run if run.is_terminal else await self._cancel(run, state)
+            await self._end(run, flow_run)
+            return True
         if state.is_scheduled() or not await self._is_gone(run, state):
             return False
         if run.is_terminal:
@@ -174,15 +179,20 @@ class _One:
     async def _tell_answer(self, run: Run, flow_run: FlowRun, state: State) -> None:
         key = state.state_details.pause_key or ""
         review = find_review(run, interaction_of(key))
-        if review is None or review.answer is not None:
-            answer = review.answer if review else None
-            given = ReviewForm.of(answer).model_dump() if answer else None
+        if review is None:
+            return  # a person paused it
+        if review.answer is not None:
+            given = ReviewForm.of(review.answer).model_dump()
             await aresume_flow_run(flow_run.id, run_input=given)
             self.swept.told_answers.append(run.run_id)
         elif _age_s(state) > _STALE_S and not await self._has_form(flow_run, key):
             # It was killed between the two: without its form nobody can answer in Prefect.
             await self.client.set_flow_run_state(flow_run.id, Scheduled(), force=True)
             self.swept.crashed.append(run.run_id)
+
+    async def _cancel(self, run: Run, state: State) -> Run:
+        reason = state.message or "cancelled in Prefect"
+        return await anyio.to_thread.run_sync(cancel, self.desk, run.run_id, reason)
 
     async def _has_form(self, flow_run: FlowRun, key: str) -> bool:
         form = await read_flow_run_input(f"suspended-{key}-schema", flow_run_id=flow_run.id)
@@ -204,8 +214,7 @@ class _One:
         last_event = datetime.fromisoformat(run.updated_at)
         if cancelled := _cancelled_since(before, last_event):
             if run.live_review is not None:
-                reason = cancelled.message or "cancelled in Prefect"
-                await anyio.to_thread.run_sync(cancel, self.desk, run.run_id, reason)
+                await self._cancel(run, cancelled)
                 self.swept.ended.append(run.run_id)
             return  # whoever cancelled what was scheduled does not want it to go on by itself
         since = [each for each in before if _created(each) > last_event]
@@ -224,7 +233,7 @@ class _One:
         await self.client.create_flow_run_from_deployment(
             deployment.id,
             parameters={"run_id": run.run_id},
-            name=one_line(f"{run.run_id} {kind_of(run).subject(run)}", 120),
+            name=name_of(run),
             tags=[TAG, run.kind, tag_of(run.run_id)],
             idempotency_key=f"{run.run_id}@{run.position}#{len(since)}",
         )

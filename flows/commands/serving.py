@@ -63,6 +63,7 @@ def _serve(found: "Settings", *, port: int | None, limit: int, recovery: Recover
     with the_only_one(Place.of(found.home)), engine_for(found, port=port) as engine:
         talk("assay: starting the Prefect server")
         engine.ready()
+        from flows.serving import Manner
         from flows.serving import serve as serve_desk
 
         address = login(found)["address"]
@@ -74,10 +75,9 @@ def _serve(found: "Settings", *, port: int | None, limit: int, recovery: Recover
         def tell(text: str) -> None:
             talk(f"assay: {text}")
 
+        manner = Manner(limit, recovery, tell, ready, engine.revive)
         try:
-            run_interruptibly(
-                serve_desk(desk, limit=limit, recovery=recovery, tell=tell, ready=ready)
-            )
+            run_interruptibly(serve_desk(desk, manner))
         except Interrupted:
             talk("assay: stopped; what was being executed goes on with the next 'assay serve'")
 

@@ -52,28 +52,42 @@ class PagesClient:
                 time.sleep(_POLL_S)
         return self._ask(method, path, body, csrf=csrf)
 
+    def headers(
+        self, method: str, path: str, extra: dict[str, str] | None = None
+    ) -> dict[str, str]:
+        """Return the headers of the answer, their names in small letters."""
+        answer, _ = self._send(method, path, None, extra or {})
+        return {name.lower(): value for name, value in answer.getheaders()}
+
     def _ask(self, method: str, path: str, body: Any, *, csrf: bool) -> Any:
         if method != "GET" and csrf and not self.token:
             self.token = self.ask("GET", f"/csrf-token?client={self.client_id}")["token"]
+        extra = {}
+        if self.token and csrf:
+            extra = {"Prefect-Csrf-Token": self.token, "Prefect-Csrf-Client": self.client_id}
+        answer, said = self._send(method, path, body, extra)
+        if answer.status >= 400:
+            raise HttpError(answer.status, said)
+        return json.loads(said) if said else None
+
+    def _send(
+        self, method: str, path: str, body: Any, extra: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, str]:
         parts = urlsplit(self.url)
         connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **extra}
         if self.login:
             headers["Authorization"] = "Basic " + base64.b64encode(self.login.encode()).decode()
         if self.origin:
             headers["Origin"] = self.origin
-        if self.token and csrf:
-            headers |= {"Prefect-Csrf-Token": self.token, "Prefect-Csrf-Client": self.client_id}
         try:
             data = None if body is None else json.dumps(body)
-            connection.request(method, parts.path + path, data, headers)
+            place = path.removeprefix("/..") if path.startswith("/..") else parts.path + path
+            connection.request(method, place, data, headers)
             answer = connection.getresponse()
-            said = answer.read().decode()
+            return answer, answer.read().decode()
         finally:
             connection.close()
-        if answer.status >= 400:
-            raise HttpError(answer.status, said)
-        return json.loads(said) if said else None
 
     def start(self, deployment: str, parameters: dict[str, Any]) -> str:
         """Start a flow run of a deployment, as its "Quick run" does; return the flow run's id."""
@@ -110,11 +124,12 @@ class PagesClient:
 
     def wait(self, flow_run_id: str, *names: str, within_s: float = SOON_S) -> dict[str, Any]:
         """Return the flow run once its state has one of `names`."""
-        return until(
+        found: dict[str, Any] = until(
             lambda: self.flow_run(flow_run_id),
             lambda run: run["state"]["name"] in names,
             within_s=within_s,
         )
+        return found
 
 
 def until(look: Callable[[], Any], holds: Callable[[Any], Any], within_s: float = SOON_S) -> Any:

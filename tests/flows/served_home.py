@@ -151,6 +151,10 @@ class ServedHome:
         for pid in (last.pid, *(child.pid for child in tree)):
             _kill(pid)
         last.wait(30)
+        self.kill_server()
+
+    def kill_server(self) -> None:
+        """Kill the Prefect server, and return when it is gone."""
         record = json.loads((self.home / "prefect" / "server.json").read_text())
         _kill(record["pid"])
         until(lambda: psutil.pid_exists(record["pid"]), lambda alive: not alive, within_s=30)
