@@ -80,6 +80,14 @@ async def watch_schedules(desk: Desk, place: Place, *, tell: Tell) -> None:
                 waited += _LISTEN_EVERY_S
 
 
+async def look_once(desk: Desk) -> list[str]:
+    """Look at every schedule now, as the watch does; return what was done, a line a schedule."""
+    lines: list[str] = []
+    with schedules_of(desk) as schedules:
+        await _Watch(schedules, lines.append).look()
+    return lines
+
+
 class _Watch:
     """Looks at all schedules; what Prefect shows of them is brought up to date where it is old."""
 

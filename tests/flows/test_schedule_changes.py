@@ -1,5 +1,6 @@
 """What changed from slot to slot: told once, to the same bytes by whoever tells it, and kept."""
 
+import asyncio
 import json
 from datetime import timedelta
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.documents.direct import DirectConverter
+from flows.answering import answer_review
 from flows.backup import back_up
 from flows.composing import compose_request
 from flows.keeping import collect, forget
@@ -14,6 +16,7 @@ from flows.report_changes import changes_files
 from flows.runs import cancel, execute
 from flows.runs import retry as queue_retry
 from flows.schedule_keeping import schedule_lines
+from flows.scheduled import look_once
 from flows.schedules import Schedules
 from flows.settings import Settings
 from flows.wiring import Desk, make_desk
@@ -289,3 +292,41 @@ def test_a_second_run_asks_for_pages_only_if_they_are_other_by_now(
         assert [changes_of(record).anything for record in records[:2]] == [True, False]
         text = (desk.reports / third.run_id / "changes.md").read_text()
         assert "30 → 45" in text
+
+
+# ---- waiting, and looks from Prefect
+
+
+def test_a_slot_waits_while_the_run_before_it_waits_for_a_person(
+    assay_home: Path, tmp_path: Path
+) -> None:
+    """Cases: B4 50."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "ferry.md").write_text(FERRY.format(120))
+    daily = Daily(assay_home, notes, added=False)
+    request = compose_request(QUESTION, sources=[notes], now=BEGAN, scope="quick", plan_review=True)
+    daily.schedules.add("ferry", request, cron="0 6 * * *")
+
+    first = daily.begin()
+    assert execute(daily.desk, first).status == "waiting"
+    assert daily.begin() == ""
+    assert daily.begin() == ""
+    answer_review(daily.desk, first, "approve", by="ann", channel="test")
+    assert execute(daily.desk, first).status == "completed"
+    second = daily.schedules.look("ferry").to_execute
+
+    schedule = daily.schedules.get("ferry")
+    assert second == "ferry-20260304T0600Z"
+    assert schedule.slots["20260303T0600Z"].reason == "superseded"
+
+
+def test_the_recovery_of_prefect_looks_at_schedules_too(daily: Daily) -> None:
+    daily.clock.advance(days=1)
+
+    lines = asyncio.run(look_once(daily.desk))
+    again = asyncio.run(look_once(daily.desk))
+
+    assert lines == ["schedule ferry: slot 20260302T0600Z is due; slot 20260302T0600Z starts"]
+    assert again == []
+    assert daily.desk.ledger.runs() == ["ferry-20260302T0600Z"]
