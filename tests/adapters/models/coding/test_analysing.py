@@ -186,3 +186,14 @@ def test_a_long_part_fits_every_context(context: int) -> None:
 
     assert usage.tokens <= coder.price(given).tokens
     assert model.requests[0].max_output_tokens <= context // 4
+
+
+def test_tex_in_json_keeps_its_backslashes() -> None:
+    told = r'{"quote": "m = \beta m + \frac{x}{2}", "kind": "method"}'
+    answer = f'{{"summary": "It.", "findings": [{told}]}}'
+    coder = LanguageCoder(ScriptedModel([answer]))
+    formula = segment(r"Here m = \beta m + \frac{x}{2} holds.")
+
+    found = asyncio.run(coder.analyse(AnalyseInput("", (formula,)))).value.findings
+
+    assert found[0].citation.quote == r"m = \beta m + \frac{x}{2}"
