@@ -16,6 +16,7 @@ from prefect.exceptions import TerminationSignal
 
 from flows.answering import WaitingForPerson
 from flows.notifying import tell_quietly
+from flows.resuming import FROM_OUTSIDE
 from flows.step import CancelRequested, Driver, StopAsked, Turn, driving, is_the_machines
 from flows.wiring import Desk, Tools
 from state.errors import Conflict, CorruptLedger, Fenced, IntegrityError, NotFound
@@ -33,8 +34,6 @@ from state.values.errors import AssayError, InvalidRequest, ObstructedError, Rej
 
 INTERRUPTED = "WORKFLOW_INTERRUPTED"
 GONE = "the process that executed the run is gone"
-FROM_OUTSIDE = "interrupted from outside"
-AS_ASKED = ", as asked"
 FAILED = "WORKFLOW_EXECUTION_ERROR"
 
 # What is recorded as the reason when a signal ends an execution.
@@ -179,13 +178,6 @@ def is_resumable(error: BaseException) -> bool:
     if _is_a_signal(error) or isinstance(error, (Fenced, IntegrityError, NotFound)):
         return True
     return is_the_machines(error)
-
-
-def is_left_by_person(run: Run) -> bool:
-    """Tell whether a person stopped the run on purpose: by Ctrl-C, or where they had asked for."""
-    if run.status != "interrupted":
-        return False
-    return run.reason == FROM_OUTSIDE or run.reason.endswith(AS_ASKED)
 
 
 def _is_a_signal(error: BaseException) -> bool:

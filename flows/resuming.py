@@ -9,10 +9,11 @@ after the last of `WAITS_S` it is left to people.
 from dataclasses import dataclass
 from datetime import datetime
 
-from flows.execution import is_left_by_person
 from flows.wiring import Desk
 from state.projection import Run
 
+FROM_OUTSIDE = "interrupted from outside"
+AS_ASKED = ", as asked"
 WAITS_S = (0.0, 60.0, 300.0, 900.0, 3600.0)
 _QUEUED_S = 600.0  # a command may be indexing, or waiting for its server
 
@@ -28,7 +29,8 @@ ORDER BY run_id
 """
 _NO_PROGRESS = frozenset({
     "run_queued", "run_started", "run_leased", "run_resumed", "run_waiting", "run_interrupted",
-    "research_started", "effect_reserved",
+    "research_started", "code_started", "effect_reserved", "notification_claimed",
+    "notification_sent", "notification_failed",
 })  # fmt: skip
 
 
@@ -44,6 +46,13 @@ class Standing:
 def open_runs(desk: Desk) -> list[str]:
     """Return the ids of all runs that have not ended, sorted."""
     return [str(row[0]) for row in desk.ledger.query(_OPEN).rows]
+
+
+def is_left_by_person(run: Run) -> bool:
+    """Tell whether a person stopped the run on purpose: by Ctrl-C, or where they had asked for."""
+    if run.status != "interrupted":
+        return False
+    return run.reason == FROM_OUTSIDE or run.reason.endswith(AS_ASKED)
 
 
 def standing_of(desk: Desk, run: Run, *, starts_since: int = 0) -> Standing:

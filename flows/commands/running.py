@@ -154,17 +154,34 @@ def research(  # noqa: PLR0913 - every option is a parameter
 
 
 def resume(
-    run_id: RunId, *, quiet: Quiet = False, json: Json = False, log_json: LogJson = False
+    run_id: Annotated[
+        str | None, typer.Argument(metavar="RUN", help="The run's id; 'assay runs' lists them.")
+    ] = None,
+    *,
+    all_: Annotated[
+        bool, typer.Option("--all", help="All runs that a crash left, or an obstacle.")
+    ] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    log_json: LogJson = False,
 ) -> None:
     """Go on with RUN where it stands.
 
     After a crash, Ctrl-C, a review or a stop. Nothing that had settled is done or paid again. A
-    completed run shows its report again.
+    completed run shows its report again. With --all, go on with every run that nobody stopped on
+    purpose and that waits for nobody, one after the other.
 
     Example: assay resume 20260102-101500-a1b2
     """
     from flows.runs import execute, existing_run, read_result, refuse_ended
+    from state.values.errors import InvalidRequest
 
+    if all_ == (run_id is not None):
+        raise InvalidRequest("name one run to go on with, or say --all")
+    if run_id is None:
+        from flows.commands.resuming import resume_all
+
+        resume_all(Manner(quiet, json, log_json))
     opened = desk_with(run_id)
     run = existing_run(opened, run_id)
     refuse_ended(run)
