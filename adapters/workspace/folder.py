@@ -1,5 +1,6 @@
 """Writes files into a person's folder: never through a link, and never over what is not ours."""
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,9 @@ from state.values.ids import content_hash
 
 MARK = ".assay-run"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MARK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_PART = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_LONGEST_OWNER = 1000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -22,30 +26,68 @@ def claim(folder: Path, owner: str) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o755)
-        mark = folder / MARK
-        if mark.is_symlink() or not mark.is_file():
-            if any(folder.iterdir()):
-                raise RejectedError(
-                    f"{folder} is not empty; name a new or an empty folder with --workspace",
-                    code="WORKSPACE",
-                )
-            descriptor = os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(f"{owner}\n")
-            return
-        claimed = mark.read_text(encoding="utf-8", errors="replace").strip()
-    except FileExistsError as error:
-        raise RejectedError(
-            f"{folder} is no folder, or is being claimed by another run; name another one",
+        claimed = _claimed(folder, owner)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise RejectedError(f"{folder} is no folder; name another one", code="WORKSPACE") from error
+    except OSError as error:
+        raise ObstructedError(
+            f"the workspace {folder} cannot be used: {error.strerror}; mend that, then "
+            "'assay resume' the run",
             code="WORKSPACE",
         ) from error
-    except OSError as error:
-        raise ObstructedError(f"{folder}: {error.strerror}", code="WORKSPACE") from error
     if claimed != owner:
         raise RejectedError(
             f"{folder} is the workspace of run {claimed[:140]!r}; name another folder",
             code="WORKSPACE",
         )
+
+
+def _claimed(folder: Path, owner: str) -> str:
+    """Return whose workspace `folder` is: with nothing in it but an empty mark, now the owner's.
+
+    Of two that come at once one waits for the other; whoever is killed here has claimed nothing.
+    """
+    if (problem := occupied(folder)) is not None:
+        raise RejectedError(problem, code="WORKSPACE")
+    descriptor = os.open(folder / MARK, _MARK, 0o644)
+    with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise RejectedError(f"{folder / MARK} is no regular file", code="WORKSPACE")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if claimed := file.read(_LONGEST_OWNER).strip():
+            return claimed
+        file.write(f"{owner}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return owner
+
+
+def occupied(folder: Path) -> str | None:
+    """Return why `folder`, which is there, can be nobody's workspace yet, or None.
+
+    A mark says that it is one: whose, `claim` tells.
+    """
+    mark = folder / MARK
+    if mark.is_file() and not mark.is_symlink():
+        return None
+    if any(folder.iterdir()):
+        return f"{folder} is not empty; name a new or an empty folder with --workspace"
+    return None
+
+
+def workspace_problem(folder: Path, owner: str) -> str | None:
+    """Return why `claim` would refuse `folder` to `owner` now, or None; changes nothing."""
+    try:
+        if (problem := occupied(folder)) is not None:
+            return problem
+        claimed = (folder / MARK).read_text(encoding="utf-8", errors="replace").strip()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"{folder}: {error.strerror}; name another folder with --workspace"
+    if claimed in ("", owner):
+        return None
+    return f"{folder} is the workspace of run {claimed[:140]!r}; name another folder"
 
 
 def write_files(
@@ -80,16 +122,19 @@ def _write(folder: Path, path: str, body: bytes, ours: frozenset[str]) -> None:
                 "'assay resume' the run",
                 code="PUBLICATION",
             )
-        part = f".{name[:100]}.{os.getpid()}.part"
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644, dir_fd=at)
+        # One name for each file: what a kill leaves is written over when the run goes on.
+        part = f".{content_hash(name.encode())[-16:]}.assay-part"
+        descriptor = os.open(part, _PART, 0o644, dir_fd=at)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(body)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(part, name, src_dir_fd=at, dst_dir_fd=at)
+            os.fsync(at)
         except BaseException:
-            os.unlink(part, dir_fd=at)
+            with suppress(FileNotFoundError):
+                os.unlink(part, dir_fd=at)
             raise
 
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +13,7 @@ from state.values.errors import ObstructedError
 BRANCH = "main"
 _AUTHOR = "Assay <assay@localhost>"
 _TIMEOUT_S = 120.0
+_PART = ".assay-git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +36,43 @@ def write_history(folder: Path, run_id: str, commits: Sequence[Commit]) -> str:
         return ""
     trailer = f"Assay-Run: {run_id}"
     head = _head(folder)
-    if head and trailer in _git(folder, "log", "-1", "--format=%B", head):
+    if head and trailer in _git(folder, "log", "-1", "--format=%B", head).splitlines():
+        _settle_index(folder)
         return head
     if not (folder / ".git").exists():
         return _new_repository(folder, trailer, commits)
-    _git(folder, "fast-import", "--quiet", "--force", given=_stream(commits, trailer, parent=head))
-    _git(folder, "reset", "--quiet", "--mixed", BRANCH)
+    _import(folder, _stream(commits, trailer, parent=head))
+    _settle_index(folder)
     return _head(folder)
 
 
 def _new_repository(folder: Path, trailer: str, commits: Sequence[Commit]) -> str:
     """Make the repository beside its place, and move it there when it is whole."""
-    with tempfile.TemporaryDirectory(prefix=".assay-git-", dir=folder) as part:
-        made = Path(part)
+    made = folder / _PART
+    try:
+        if made.is_dir() and not made.is_symlink():
+            shutil.rmtree(made)  # a kill left it
+        made.mkdir()
         _git(made, "init", "--quiet", f"--initial-branch={BRANCH}", "--template=", ".")
-        _git(made, "fast-import", "--quiet", given=_stream(commits, trailer, parent=""))
-        try:
-            (made / ".git").rename(folder / ".git")
-        except OSError as error:
-            raise _obstructed(folder, error.strerror or str(error)) from error
-    _git(folder, "reset", "--quiet", "--mixed", BRANCH)
+        _import(made, _stream(commits, trailer, parent=""))
+        _settle_index(made)
+        (made / ".git").rename(folder / ".git")
+    except OSError as error:
+        raise _obstructed(folder, error.strerror or str(error)) from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
     return _head(folder)
+
+
+def _import(folder: Path, stream: bytes) -> None:
+    """Add the commits to the repository: all, or none where the stream is cut off by a kill."""
+    _git(folder, "fast-import", "--quiet", "--done", given=stream + b"done\n")
+
+
+def _settle_index(folder: Path) -> None:
+    """Let the index hold what was committed, unless the person works on another branch."""
+    if _git(folder, "branch", "--show-current").strip() == BRANCH:
+        _git(folder, "reset", "--quiet", "--mixed")
 
 
 def _head(folder: Path) -> str:
@@ -117,5 +133,7 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> str:
 
 def _obstructed(folder: Path, why: str) -> ObstructedError:
     return ObstructedError(
-        f"the repository in {folder} cannot be written: {why}", code="PUBLICATION"
+        f"the repository in {folder} cannot be written: {why}; mend it or move its .git away, "
+        "then 'assay resume' the run",
+        code="PUBLICATION",
     )
