@@ -74,6 +74,7 @@ def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a requ
     if (references or excluded) and not indexing:
         raise InvalidRequest("references are looked at with --indexing; add it")
     id_ = run_id or new_run_id(now)
+    folder = _workspace(workspace or Path(f"code-{id_}"), id_)
     given = {name: value for name, value in (budgets or {}).items() if value is not None}
     with as_invalid_request():
         return CodeRequest.model_validate(
@@ -83,7 +84,7 @@ def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a requ
                 "source_type": kind,
                 "source": where,
                 "requirement": "" if kind == "requirement" else requirement,
-                "workspace": str((workspace or Path(f"code-{id_}")).expanduser().absolute()),
+                "workspace": str(folder),
                 "options": CodeOptions(enable_indexing=indexing, plan_review=review),
                 "reference_repositories": references,
                 "excluded_repositories": excluded,
@@ -109,6 +110,23 @@ def _model(name: str | None, *, in_dollars: bool) -> str:
 
     require_coder(settings, chosen, in_dollars=in_dollars)
     return chosen
+
+
+def _workspace(workspace: Path, run_id: str) -> Path:
+    """Return where the code goes, which neither holds anything nor is part of Assay's own data."""
+    from adapters.workspace.folder import workspace_problem
+    from flows.settings import load_settings
+
+    folder = workspace.expanduser().absolute()
+    home = load_settings().home.expanduser().resolve()
+    if folder.resolve().is_relative_to(home):
+        raise InvalidRequest(
+            f"the workspace {folder} lies in {home}, where Assay keeps its own data; name another "
+            "folder with --workspace"
+        )
+    if problem := workspace_problem(folder, run_id):
+        raise InvalidRequest(problem)
+    return folder
 
 
 def _source(source: str | None, requirement: str) -> tuple[SourceType, str]:

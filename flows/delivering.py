@@ -8,7 +8,7 @@ import anyio
 from adapters.exports.code_report import code_report_json, code_report_markdown
 from flows.code_tools import CodeTools
 from flows.designing import Agreed
-from flows.implementing import NotWritten
+from flows.implementing import NotWritten, recorded_in
 from flows.sealing import report_folder, write_manifest
 from flows.sourcing import spell_plan
 from flows.step import Driver, Turn
@@ -16,6 +16,7 @@ from flows.verifying import Verified
 from state.code_events import CodeFileRecorded, CodeSealed, FileHash
 from state.code_stages import CodeStage
 from state.code_state import VERIFIED, Paper2Code
+from state.completion import verify_seal
 from state.projection import Run
 from state.run_events import RunCompleted
 from state.values.code_plan import CodePlan, Component, FileRole
@@ -75,6 +76,8 @@ async def deliver_code(driver: Driver, result: Result, tools: CodeTools) -> None
             commit=commit,
             reason_code="" if report.outcome == "complete" else INCOMPLETE,
         )
+        if code.sealed is None:
+            await anyio.to_thread.run_sync(verify_seal, code, sealed, driver.desk.artifacts)
         await driver.record(turn, sealed)
         folder = report_folder(driver.desk.reports, driver.run.run_id)
         given = PublishInput(str(folder), published_files(driver.paper2code))
@@ -120,30 +123,16 @@ def _commits(run: Run, result: Result, files: dict[str, str]) -> list[CommitInpu
     assert code is not None  # the caller has it  # noqa: S101
     at = run.started_at
     commits = [CommitInput("Plan", at, ((PLAN, files[PLAN]),))]
-    first = tuple((event.path, event.content_hash) for event in _written(run, 0))
+    first = tuple((event.path, event.content_hash) for event in recorded_in(run, 0))
     if first:
         commits.append(CommitInput("Implement the plan", at, first))
     for repair in result.verified.repairs:
-        changed = tuple((e.path, e.content_hash) for e in _written(run, repair.attempt))
+        changed = tuple((e.path, e.content_hash) for e in recorded_in(run, repair.attempt))
         if changed:
             message = f"Repair {repair.attempt}\n\n{repair.diagnosis}".strip()
             commits.append(CommitInput(message, at, changed))
     commits.append(CommitInput("Report", at, ((REPORT, files[REPORT]),)))
     return commits
-
-
-def _written(run: Run, attempt: int) -> list[CodeFileRecorded]:
-    """Return what was recorded in `attempt` of the files that the present plan has, by path."""
-    code = run.paper2code
-    assert code is not None  # the caller has it  # noqa: S101
-    events = (
-        event
-        for event in run.calls.values()
-        if isinstance(event, CodeFileRecorded)
-        and event.attempt == attempt
-        and event.path in code.files
-    )
-    return sorted(events, key=lambda event: event.path)
 
 
 async def _ours(driver: Driver) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -153,7 +142,8 @@ async def _ours(driver: Driver) -> tuple[tuple[str, tuple[str, ...]], ...]:
         for event in run.calls.values():
             if isinstance(event, CodeFileRecorded):
                 hashes.setdefault(event.path, set()).add(event.content_hash)
-        if run.paper2code and run.paper2code.sealed:
+        # Not this run's own: what the step is given is the same before the seal and after.
+        if run is not driver.run and run.paper2code and run.paper2code.sealed:
             hashes.setdefault(REPORT, set()).add(run.paper2code.sealed.report_hash)
         if run.paper2code:
             bodies = (plan.body_hash for plan in run.paper2code.plans)

@@ -1,7 +1,7 @@
 """From segments to a plan: what they say with quotes, then files, criteria and quantities."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -53,40 +53,61 @@ async def draft_code_plan(
 ) -> CodePlan:
     """Return version `version` of the plan, valid and recorded.
 
-    What makes a plan invalid is told to the coder, who tries again twice. Raises `RejectedError`
-    (PLAN_INVALID) when there is no valid one.
+    What makes a plan invalid is told to the coder, who tries again twice; in a retry, after the
+    tries of the attempts before, which cost nothing. Raises `RejectedError` (PLAN_INVALID) when
+    there is no valid one.
     """
     analyses = await analyse_all(driver, material, tools)
     turn = Turn("planning", version)
     room = tools.coder.context_tokens // _SHARE_SHOWN
     words = (material.requirement, material.title, feedback, _METHOD)
     shown = select(material.segments, words, room_tokens=room)
-    problem = ""
-    for _ in range(MOST_TRIES):
-        given = DesignInput(
-            requirement=material.requirement,
-            title=material.title,
-            analyses=analyses,
-            segments=shown,
-            feedback=feedback,
-            previous=previous,
-            notes=problem,
-            max_files=driver.paper2code.request.budgets.max_files,
-        )
-        designed = await driver.step(
-            turn, design_task, given, Designed,
-            reserve=tools.coder.price(given), text_hash=material.text_hash,
-            coder=tools.coder, artifacts=driver.desk.artifacts,
-        )  # fmt: skip
-        if designed.plan is not None:
-            plan = parse_code_plan(canonical_json(designed.plan))
-            await record_code_plan(driver, plan, version, "revised" if feedback else "planned")
-            return plan
-        problem = designed.problem
+    given = DesignInput(
+        requirement=material.requirement,
+        title=material.title,
+        analyses=analyses,
+        segments=shown,
+        feedback=feedback,
+        previous=previous,
+        max_files=driver.paper2code.request.budgets.max_files,
+    )
+    for attempt in range(1, driver.run.attempt + 1):
+        for _ in range(MOST_TRIES):
+            designed = await driver.step(
+                turn, design_task, given, Designed,
+                reserve=tools.coder.price(given), text_hash=material.text_hash,
+                coder=tools.coder, artifacts=driver.desk.artifacts,
+            )  # fmt: skip
+            if designed.plan is not None:
+                plan = parse_code_plan(canonical_json(designed.plan))
+                await record_code_plan(driver, plan, version, "revised" if feedback else "planned")
+                return plan
+            given = replace(given, notes=still(designed.problem, attempt))
+        given = replace(given, notes=still(designed.problem, attempt + 1))
     raise RejectedError(
-        f"no valid plan was made in {MOST_TRIES} tries; the last one: {problem}",
+        f"no valid plan was made in {MOST_TRIES} tries; the last one: {designed.problem}",
         code="PLAN_INVALID",
     )
+
+
+async def first_plan(driver: Driver, material: Material, tools: CodeTools) -> CodePlan:
+    """Return the plan to begin with, recorded: that of the run that this is a retry of, or a new.
+
+    So what a person revised or replaced there is not to be said again.
+    """
+    for ancestor in driver.ancestors[:1]:
+        inherited = ancestor.paper2code.plan if ancestor.paper2code else None
+        if inherited is not None:
+            get = driver.desk.artifacts.read_text
+            plan = parse_code_plan(await anyio.to_thread.run_sync(get, inherited.body_hash))
+            await record_code_plan(driver, plan, 1, inherited.origin)
+            return plan
+    return await draft_code_plan(driver, material, tools, version=1)
+
+
+def still(problem: str, attempt: int) -> str:
+    """Return what a coder is told of a problem: in a retry, that it was there before."""
+    return problem if attempt == 1 else f"{problem} (still so in attempt {attempt} of this task)"
 
 
 async def record_code_plan(

@@ -1,7 +1,7 @@
 """File by file: each from its part of the plan and from what it depends on, and nothing else."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import anyio
@@ -10,10 +10,11 @@ from adapters.models.coder import KnownFile, WriteFileInput
 from adapters.models.coding.interfaces import interface_of
 from adapters.models.coding.selecting import select
 from flows.code_tools import CodeTools
-from flows.designing import Agreed
+from flows.designing import Agreed, still
 from flows.step import Driver, Turn, in_order
 from state.code_events import CodeFileRecorded
 from state.code_stages import CodeStage
+from state.projection import Run
 from state.values.code_plan import CodePlan, FileRole, PlannedFile, Quantity
 from state.values.errors import RejectedError
 from tasks.implement import WrittenFile
@@ -34,16 +35,24 @@ class NotWritten:
     reason: str
 
 
+@dataclass(slots=True)
+class _Known:
+    """What is known of the files so far: as they were first written, and as they are now."""
+
+    first: dict[str, KnownFile] = field(default_factory=dict)
+    now: dict[str, KnownFile] = field(default_factory=dict)
+
+
 async def write_all(driver: Driver, agreed: Agreed, tools: CodeTools) -> tuple[NotWritten, ...]:
     """Write every planned file, those at once that do not depend on each other.
 
     Returns what could not be written: the others go on without it, and the result says so.
     """
     plan = agreed.plan
-    known: dict[str, KnownFile] = {}
+    known = _Known()
     missing: list[NotWritten] = []
     for wave in waves(plan):
-        calls = [partial(_write, driver, agreed, tools, file, dict(known)) for file in wave]
+        calls = [partial(_write, driver, agreed, tools, file, known) for file in wave]
         results = await in_order(calls, at_once=driver.desk.settings.steps_at_once)
         for file, result in zip(wave, results, strict=True):
             if isinstance(result, RejectedError):
@@ -51,7 +60,8 @@ async def write_all(driver: Driver, agreed: Agreed, tools: CodeTools) -> tuple[N
             elif result.problem:
                 missing.append(NotWritten(file.path, "FILE_INVALID", result.problem))
             else:
-                known[file.path] = await _record(driver, file, result)
+                known.first[file.path] = await _known_of(driver, result)
+                known.now[file.path] = await _record(driver, file, result)
     return tuple(missing)
 
 
@@ -71,18 +81,28 @@ def waves(plan: CodePlan) -> Iterator[list[PlannedFile]]:
 
 
 async def _write(
-    driver: Driver, agreed: Agreed, tools: CodeTools, file: PlannedFile, known: dict[str, KnownFile]
+    driver: Driver, agreed: Agreed, tools: CodeTools, file: PlannedFile, known: _Known
 ) -> WrittenFile:
-    """Return the file; what was wrong with a try is told to the coder in the next."""
-    given = writing_input(agreed, file, known, tools.coder.context_tokens)
-    for _ in range(MOST_TRIES):
-        written = await driver.step(
-            _TURN, implement_task, given, WrittenFile,
-            reserve=tools.coder.price(given), coder=tools.coder, artifacts=driver.desk.artifacts,
-        )  # fmt: skip
-        if not written.problem:
-            break
-        given = replace(given, problem=written.problem)
+    """Return the file; what was wrong with a try is told to the coder in the next.
+
+    A retry goes through the tries of the attempts before, which cost nothing, and then through
+    some of its own.
+    """
+    given = writing_input(agreed, file, known.first, tools.coder.context_tokens)
+    if known.first != known.now and not driver.is_inherited(_TURN, implement_task, given):
+        # It was not written with the others as they first were: so with them as they are.
+        given = writing_input(agreed, file, known.now, tools.coder.context_tokens)
+    for attempt in range(1, driver.run.attempt + 1):
+        for _ in range(MOST_TRIES):
+            written = await driver.step(
+                _TURN, implement_task, given, WrittenFile,
+                reserve=tools.coder.price(given), coder=tools.coder,
+                artifacts=driver.desk.artifacts,
+            )  # fmt: skip
+            if not written.problem:
+                return written
+            given = replace(given, problem=still(written.problem, attempt))
+        given = replace(given, problem=still(written.problem, attempt + 1))
     return written
 
 
@@ -130,7 +150,7 @@ def _known_to(file: PlannedFile, known: dict[str, KnownFile]) -> list[KnownFile]
 
 
 async def _record(driver: Driver, file: PlannedFile, written: WrittenFile) -> KnownFile:
-    """Record the file, as the run that this is a retry of had repaired it; return it for others."""
+    """Record the file, as the attempts before had repaired it; return it for others."""
     written = _as_repaired(driver, written)
     event = CodeFileRecorded(
         path=file.path,
@@ -141,20 +161,36 @@ async def _record(driver: Driver, file: PlannedFile, written: WrittenFile) -> Kn
         summary=written.summary[:2000],
     )
     await driver.record(_TURN, event)
+    return await _known_of(driver, written)
+
+
+async def _known_of(driver: Driver, written: WrittenFile) -> KnownFile:
     text = await anyio.to_thread.run_sync(driver.desk.artifacts.read_text, written.content_hash)
-    return KnownFile(file.path, interface_of(file.path, text), written.summary)
+    return KnownFile(written.path, interface_of(written.path, text), written.summary)
 
 
 def _as_repaired(driver: Driver, written: WrittenFile) -> WrittenFile:
-    """Return the file as the last attempt left it, if it began with these very bytes there.
+    """Return the file as the attempts before left it, each that began with these very bytes.
 
     So a retry goes on with the repairs that were made, and does not make them again.
     """
-    for ancestor in driver.ancestors[:1]:
-        first = ancestor.calls.get(f"{_TURN.id}/{CodeFileRecorded.type}/{written.path}/0")
+    for ancestor in reversed(driver.ancestors):
+        began = {event.path: event.content_hash for event in recorded_in(ancestor, 0)}
         last = ancestor.paper2code.files.get(written.path) if ancestor.paper2code else None
-        if isinstance(first, CodeFileRecorded) and last is not None:
-            began = {first.content_hash, last.content_hash}
-            if written.content_hash in began:
-                return replace(written, content_hash=last.content_hash, size=last.size)
+        if last is not None and began.get(written.path) == written.content_hash:
+            written = replace(written, content_hash=last.content_hash, size=last.size)
     return written
+
+
+def recorded_in(run: Run, attempt: int) -> list[CodeFileRecorded]:
+    """Return what was recorded in `attempt` of the files that the present plan has, by path."""
+    code = run.paper2code
+    events = (
+        event
+        for event in run.calls.values()
+        if isinstance(event, CodeFileRecorded)
+        and event.attempt == attempt
+        and code is not None
+        and event.path in code.files
+    )
+    return sorted(events, key=lambda event: event.path)

@@ -1,5 +1,6 @@
 """Repairs: the files that a failed verification speaks of change, and its tests never do."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -20,6 +21,8 @@ from tasks.mend import mend as mend_task
 _SHARE_OUTPUT = 8  # of the context
 _SHARE_FILES = 3
 _OUTPUT_CHARACTERS = 24_000
+_TRIED_AT_MOST = 9  # by the runs before; three of them make no more
+_MENDED = ("mend", "settled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,10 @@ async def mend_code(
         frozen=shown.frozen,
         components=plan.implementation_components,
         quantities=plan.quantities,
-        tried=tuple(f"{each.diagnosis} ({', '.join(each.changed)})" for each in before),
+        tried=(
+            *await anyio.to_thread.run_sync(_tried_before, driver),
+            *(_said(each.diagnosis, each.changed) for each in before),
+        ),
     )
     turn = Turn(CodeStage.VERIFYING, attempt)
     mended = await driver.step(
@@ -75,6 +81,21 @@ async def mend_code(
         await driver.record(turn, event)
     changed = tuple(written.path for written in mended.files)
     return Tried(attempt, mended.diagnosis, changed, mended.refused)
+
+
+def _said(diagnosis: str, changed: Sequence[str]) -> str:
+    return f"{diagnosis} ({', '.join(changed) or 'changed nothing'})"
+
+
+def _tried_before(driver: Driver) -> list[str]:
+    """Return what the runs that this is a retry of tried, the oldest first."""
+    said = []
+    for ancestor in reversed(driver.ancestors):
+        effects = (e for e in ancestor.effects.values() if (e.verb, e.state) == _MENDED)
+        for effect in sorted(effects, key=lambda each: (each.round, each.call_id)):
+            mended = json.loads(driver.desk.artifacts.get(effect.outcome_hash))
+            said.append(_said(mended["diagnosis"], [file["path"] for file in mended["files"]]))
+    return said[-_TRIED_AT_MOST:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from prefect.client.schemas.objects import State
 
 from flows.code_tools import CodeTools, open_code_tools
 from flows.delivering import Result, deliver_code
-from flows.designing import Agreed, draft_code_plan, record_code_plan
+from flows.designing import Agreed, draft_code_plan, first_plan, record_code_plan
 from flows.endings import going_on, left_as_asked, shown_to_prefect
 from flows.execution import take_up
 from flows.implementing import NotWritten, write_all
@@ -60,7 +60,7 @@ async def agree_on_plan(driver: Driver, material: Material, tools: CodeTools) ->
     """Return the plan to carry out; with a review, the one that a person approved."""
     request = driver.paper2code.request
     async with driver.stage(CodeStage.PLANNING):
-        plan = await draft_code_plan(driver, material, tools, version=1)
+        plan = await first_plan(driver, material, tools)
     version = asked = 1
     if request.options.plan_review:
         async with driver.stage(CodeStage.PLAN_REVIEW):

@@ -217,6 +217,7 @@ def republish(desk: Desk, run: Run) -> RunResult:
 
         files = published_files(run.paper2code)
         publish_files(PublishInput(str(desk.reports / run.run_id), files), desk.artifacts)
+        write_manifest(desk.reports, run)
     if run.research:
         files = tuple(
             (artifact.name, artifact.content_hash)

@@ -31,7 +31,7 @@ from flows.wiring import Desk, StopAfter
 from state.code_state import Paper2Code
 from state.effects import Effect
 from state.envelope import Draft, Refs
-from state.errors import BudgetExceeded
+from state.errors import BudgetExceeded, IntegrityError, NotFound
 from state.events import Event, Spend, draft
 from state.projection import Run, replays
 from state.research_projection import Research
@@ -166,18 +166,19 @@ class Driver:
         kind: type[T],
         *,
         reserve: Usage = Usage(),  # noqa: B008 - frozen
+        inherit: bool = True,
         **tools: object,
     ) -> T:
         """Return the outcome of `task(given, **tools)`, from the ledger if it settled before.
 
-        `kind` is the type of the answer's value. Raises `StepFailed` with the recorded code when
-        it failed for good (also when it crashed: one bad source or a bad verdict must not end a
-        run), `BudgetExceeded` when `reserve` does not fit, `CancelRequested`, and
-        `ObstructedError` (the disk, say) for what a person has to mend.
+        `kind` is the type of the answer's value. Without `inherit` a retry does the step again.
+        Raises `StepFailed` with the recorded code when it failed for good (also when it crashed:
+        one bad source or a bad verdict must not end a run), `BudgetExceeded` when `reserve` does
+        not fit, `CancelRequested`, and `ObstructedError` (the disk) for what a person has to mend.
         """
         self._heed_cancel()
         call_id = step_call_id(turn.id, task.name, _jsonable(given))
-        known = await self._known(turn, task.name, call_id)
+        known = await self._known(turn, task.name, call_id, inherit=inherit)
         if known is None:
             known = await self._perform(_Call(turn, task, given, kind, call_id, reserve), tools)
         if known.state == "failed":
@@ -186,6 +187,12 @@ class Driver:
         form: Any = kind
         outcome: T = _adapter(form).validate_json(body)
         return outcome
+
+    def is_inherited(self, turn: Turn, task: Task[..., Any], given: object) -> bool:
+        """Tell whether a run that this is a retry of settled the step."""
+        call_id = step_call_id(turn.id, task.name, _jsonable(given))
+        known = (ancestor.effects.get(call_id) for ancestor in self._ancestors)
+        return any(effect is not None and effect.state == "settled" for effect in known)
 
     async def record(self, turn: Turn, *events: Event) -> None:
         """Append `events` of this turn, each once however often this is called.
@@ -233,13 +240,13 @@ class Driver:
             return True
         return False
 
-    async def _known(self, turn: Turn, verb: str, call_id: str) -> Effect | None:
+    async def _known(self, turn: Turn, verb: str, call_id: str, *, inherit: bool) -> Effect | None:
         effect = self._run.effects.get(call_id)
         if effect and effect.state != "reserved":
             return effect
         if effect:
             return None  # reserved in this run: an ancestor's outcome was not to be had then
-        for ancestor in self._ancestors:
+        for ancestor in self._ancestors if inherit else ():
             inherited = ancestor.effects.get(call_id)
             if inherited and inherited.state == "settled":
                 event = EffectSettled(
@@ -288,6 +295,8 @@ class Driver:
             )
         if not isinstance(answer, Exception) or is_the_machines(answer):
             raise answer
+        if isinstance(answer, (NotFound, IntegrityError)):
+            raise answer  # of the archive, which can be restored: the step was not to blame
         if isinstance(answer, AssayError) and answer.code in _OF_THE_PROVIDER:
             raise ObstructedError(answer.message, code=answer.code) from answer
         if isinstance(answer, AssayError):

@@ -2,25 +2,26 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
-from adapters.verification.installing import Installed
 
 from adapters.sandbox.port import Limits, Sandbox
+from adapters.sandbox.trees import remove
 from adapters.verification.freezing import freeze
+from adapters.verification.installing import Installed
 from adapters.verification.walking import hash_tree
 from adapters.workspace.folder import write_files
 from flows.code_tools import CodeTools
 from flows.designing import Agreed
+from flows.implementing import recorded_in
 from flows.mending import Tried, mend_code
 from flows.step import Driver, StepFailed, Turn
 from state.code_events import (
     CodeDependenciesInstalled,
-    CodeFileRecorded,
     CodeTestsFrozen,
     CodeVerified,
     FileHash,
@@ -28,6 +29,7 @@ from state.code_events import (
 from state.code_stages import CodeStage
 from state.errors import BudgetExceeded
 from state.values.code_plan import FileRole
+from state.values.ids import sha256_hex
 from state.values.verification import FrozenFile, Verdict, Verification
 from tasks.install import InstallInput
 from tasks.install import install as install_task
@@ -51,28 +53,14 @@ async def install_and_verify(driver: Driver, agreed: Agreed, tools: CodeTools) -
     """
     if not _tests(driver):
         return Verified(ended="no test of the plan was written, so there is nothing to run")
-    sandbox = await anyio.to_thread.run_sync(tools.open_sandbox)
+    most = driver.paper2code.request.budgets.max_repairs
+    found: list[Verification] = []
+    repairs: list[Tried] = []
     with _folder(driver) as folder:
-        environment, environment_hash = await _install(driver, agreed, tools, sandbox, folder)
-        frozen = await _freeze(driver, folder)
-        found: list[Verification] = []
-        repairs: list[Tried] = []
-        most = driver.paper2code.request.budgets.max_repairs
+        bench = _Bench(driver, agreed, tools, folder)
         for attempt in range(most + 1):
-            with _checked_out(driver, folder, driver.paper2code.file_hashes) as workspace:
-                given = VerifyInput(
-                    tree_hash=await anyio.to_thread.run_sync(hash_tree, workspace),
-                    attempt=attempt,
-                    frozen=frozen,
-                    environment_hash=environment_hash,
-                    limits=_limits(driver),
-                )
-                verification = await driver.step(
-                    Turn(CodeStage.VERIFYING, attempt + 1), verify_task, given, Verification,
-                    workspace=workspace, sandbox=sandbox, environment=environment,
-                )  # fmt: skip
+            verification = await bench.verification(attempt)
             found.append(verification)
-            await _record(driver, attempt, verification)
             if verification.verdict is Verdict.PASSED:
                 return Verified(tuple(found), tuple(repairs))
             if attempt == most:
@@ -86,6 +74,59 @@ async def install_and_verify(driver: Driver, agreed: Agreed, tools: CodeTools) -
                 ended = f"repair {attempt + 1} changed nothing"
                 return Verified(tuple(found), tuple(repairs), ended)
     raise AssertionError("the loop returns")
+
+
+class _Bench:
+    """Where code is verified: the sandbox, and what is installed, are had when a test is to run.
+
+    A verification that was recorded is taken from the archive: here, or now, its dependencies may
+    not be to be had, and what was seen with them stands.
+    """
+
+    def __init__(self, driver: Driver, agreed: Agreed, tools: CodeTools, folder: Path) -> None:
+        self._driver, self._agreed, self._tools, self._folder = driver, agreed, tools, folder
+        self._ready: _Ready | None = None
+
+    async def verification(self, attempt: int) -> Verification:
+        """Return verification number `attempt`, and record it."""
+        driver = self._driver
+        recorded = driver.paper2code.verifications
+        if attempt < len(recorded):
+            get = driver.desk.artifacts.get
+            body = await anyio.to_thread.run_sync(get, recorded[attempt].result_hash)
+            return Verification.from_json(json.loads(body))
+        ready = self._ready = self._ready or await self._prepared()
+        with _checked_out(driver, self._folder, driver.paper2code.file_hashes) as workspace:
+            given = VerifyInput(
+                tree_hash=await anyio.to_thread.run_sync(hash_tree, workspace),
+                attempt=attempt,
+                frozen=ready.frozen,
+                environment_hash=ready.environment_hash,
+                limits=_limits(driver),
+            )
+            verification = await driver.step(
+                Turn(CodeStage.VERIFYING, attempt + 1), verify_task, given, Verification,
+                inherit=False, workspace=workspace, sandbox=ready.sandbox,
+                environment=ready.environment,
+            )  # fmt: skip
+        await _record(driver, attempt, verification)
+        return verification
+
+    async def _prepared(self) -> "_Ready":
+        sandbox = await anyio.to_thread.run_sync(self._tools.open_sandbox)
+        environment, environment_hash = await _install(
+            self._driver, self._agreed, self._tools, sandbox, self._folder
+        )
+        frozen = await _freeze(self._driver, self._folder)
+        return _Ready(sandbox, environment, environment_hash, frozen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    sandbox: Sandbox
+    environment: Path | None
+    environment_hash: str
+    frozen: tuple[FrozenFile, ...]
 
 
 def _tests(driver: Driver) -> list[str]:
@@ -103,10 +144,16 @@ def _limits(driver: Driver) -> Limits:
 
 @contextmanager
 def _folder(driver: Driver) -> Iterator[Path]:
-    parent = driver.desk.settings.cache / "workspaces"
-    parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with TemporaryDirectory(prefix="run-", dir=parent, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    """Lend a folder of this run's own; what a kill left in it is deleted first."""
+    name = f"run-{sha256_hex(driver.run.run_id)[:32]}"
+    folder = driver.desk.settings.cache / "workspaces" / name
+    remove(folder)
+    folder.mkdir(parents=True, mode=0o700)
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):  # what is left is deleted when the run goes on
+            remove(folder)
 
 
 @contextmanager
@@ -117,17 +164,6 @@ def _checked_out(driver: Driver, folder: Path, hashes: Mapping[str, str]) -> Ite
         workspace = Path(made)
         write_files(workspace, {path: get(each) for path, each in hashes.items()}, ours={})
         yield workspace
-
-
-def _first_written(driver: Driver) -> dict[str, str]:
-    """Return path and content hash of every file as it was before the first repair."""
-    present = driver.paper2code.file_hashes
-    first = {
-        event.path: event.content_hash
-        for event in driver.run.calls.values()
-        if isinstance(event, CodeFileRecorded) and event.attempt == 0
-    }
-    return {path: first.get(path, address) for path, address in present.items()}
 
 
 # ---- dependencies and tests
@@ -164,21 +200,24 @@ async def _install(
 
 
 async def _freeze(driver: Driver, folder: Path) -> tuple[FrozenFile, ...]:
-    """Freeze what decides what is tested, as it was first written, and record it."""
-    hashes = _first_written(driver)  # also when this goes on after repairs
-    with _checked_out(driver, folder, hashes) as workspace:
+    """Freeze what decides what is tested, as it was first written, and record it.
+
+    Of a file that only in part decides that, the part is frozen, and the rest can be repaired.
+    """
+    first = driver.paper2code.file_hashes
+    first |= {event.path: event.content_hash for event in recorded_in(driver.run, 0)}
+    with _checked_out(driver, folder, first) as workspace:
         frozen = await anyio.to_thread.run_sync(freeze, workspace)
-    if driver.paper2code.frozen is not None:
-        return frozen
-    paths = dict.fromkeys([*_tests(driver), *(each.path.partition("#")[0] for each in frozen)])
-    files = tuple(FileHash(path=path, content_hash=hashes[path]) for path in paths)
-    await driver.record(Turn(CodeStage.VERIFYING), CodeTestsFrozen(files=files))
+    if driver.paper2code.frozen is None:
+        hashes = {path: first[path] for path in _tests(driver)}
+        hashes |= {each.path: each.content_hash for each in frozen}
+        files = tuple(FileHash(path=path, content_hash=hashes[path]) for path in sorted(hashes))
+        await driver.record(Turn(CodeStage.VERIFYING), CodeTestsFrozen(files=files))
     return frozen
 
 
 async def _record(driver: Driver, attempt: int, found: Verification) -> None:
     body = json.dumps(found.as_json(), indent=2, ensure_ascii=False).encode()
-    frozen = driver.paper2code.frozen_hashes
     counts = found.counts
     event = CodeVerified(
         attempt=attempt,
@@ -189,7 +228,7 @@ async def _record(driver: Driver, attempt: int, found: Verification) -> None:
         passed=counts.passed,
         failed=counts.failed,
         skipped=counts.skipped,
-        tampered=tuple(path for path in found.tampered if path in frozen),
+        tampered=found.tampered,
         result_hash=await anyio.to_thread.run_sync(driver.archive, body),
         reason=found.reason[:4000],
     )
