@@ -15,6 +15,7 @@ import anyio
 from prefect.exceptions import TerminationSignal
 
 from flows.answering import WaitingForPerson
+from flows.limiting import limiting
 from flows.notifying import tell_quietly
 from flows.resuming import FROM_OUTSIDE
 from flows.step import CancelRequested, Driver, StopAsked, Turn, driving, is_the_machines
@@ -68,7 +69,8 @@ async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending
             driver = await _begin(run_id, desk)
             async with driving(driver):
                 try:
-                    yield driver, ending
+                    async with limiting(desk.settings):
+                        yield driver, ending
                 except BaseException as error:
                     with anyio.CancelScope(shield=True):
                         ending.error = error

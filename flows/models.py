@@ -1,6 +1,9 @@
 """Who judges and writes: the built-in researcher, or the language models that settings name."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from adapters.models.chat.accounts import Price
 from adapters.models.chat.fallback import FallbackModel
@@ -14,6 +17,7 @@ from flows.estimating import Estimate, estimate
 from flows.settings import Settings
 from state.request import ResearchRequest
 from state.values.errors import AssayError, InvalidRequest, ObstructedError, RejectedError
+from tasks.limits import limits_at
 
 PLANNING: tuple[Operation, ...] = ("plan", "outline")
 ASSESSING: tuple[Operation, ...] = ("assess",)
@@ -106,6 +110,29 @@ async def estimate_run(settings: Settings, request: ResearchRequest) -> Estimate
         await judges.aclose()
 
 
+class SharedLimiter(Limiter):
+    """The limiter of this machine, and with each turn a slot of what all workers share.
+
+    `also` is another name of the provider: what stands before the name of its model.
+    """
+
+    def __init__(self, folder: Path, *, at_once: int, also: str) -> None:
+        super().__init__(folder, at_once=at_once)
+        self._also = also
+
+    @asynccontextmanager
+    async def turn(self, provider: str) -> AsyncIterator[None]:
+        """Hold a turn on this machine, and then a slot, while the block runs."""
+        async with super().turn(provider):
+            if not limits_at("model", provider, self._also):
+                yield
+                return
+            from tasks.slots import slots
+
+            async with slots("model", provider, self._also):
+                yield
+
+
 def chat_model(settings: Settings, name: str) -> ProviderModel:
     """Return the model `name`, which is asked at most so often at once on this whole machine."""
     return ProviderModel(
@@ -113,7 +140,11 @@ def chat_model(settings: Settings, name: str) -> ProviderModel:
         base_url=settings.model_url,
         api_key=settings.model_key.get_secret_value() if settings.model_url else "",
         context_tokens=settings.model_context,
-        limiter=Limiter(settings.cache / "limits", at_once=settings.model_calls_at_once),
+        limiter=SharedLimiter(
+            settings.cache / "limits",
+            at_once=settings.model_calls_at_once,
+            also=name.rpartition(":")[0],
+        ),
         patience=Patience(deadline_s=settings.model_deadline_s),
         price=_price(settings),
     )

@@ -14,9 +14,11 @@ from prefect.runner import Runner
 
 from flows.deploying import deployments
 from flows.groups import first_leaf
+from flows.limiting import create_limits
 from flows.scheduled import watch_schedules
 from flows.server_record import Place
 from flows.serving_record import last_knock
+from flows.settings import Settings
 from flows.sweeping import sweep
 from flows.terminal import one_line
 from flows.wiring import Desk
@@ -72,7 +74,7 @@ async def serve(desk: Desk, manner: Manner) -> None:
             if manner.recovery != "off":
                 watch = partial(keep_watch, desk, place, resumes=resumes, tell=manner.tell)
                 tasks.start_soon(watch)
-            await _serve_again_and_again(manner)
+            await _serve_again_and_again(manner, desk.settings)
     except BaseExceptionGroup as raised:
         raise first_leaf(raised) from None
 
@@ -84,18 +86,19 @@ async def _keep_server(manner: Manner) -> None:
             manner.tell("the Prefect server was gone, and is back")
 
 
-async def _serve_again_and_again(manner: Manner) -> None:
+async def _serve_again_and_again(manner: Manner, settings: Settings) -> None:
     while True:
         try:
-            await _serve_once(manner)
+            await _serve_once(manner, settings)
         except Exception as error:  # noqa: BLE001 - of the engine, say, whose server is back soon
             why = one_line(repr(error))
             manner.tell(f"the Prefect server does not serve, and is tried again: {why}")
         await asyncio.sleep(_AGAIN_S)
 
 
-async def _serve_once(manner: Manner) -> None:
-    """Deploy, and execute what is scheduled until the server is gone for long, or cancelled."""
+async def _serve_once(manner: Manner, settings: Settings) -> None:
+    """Create limits, deploy, and execute what is scheduled until the server is gone for long."""
+    await create_limits(settings)
     runner = InterruptingRunner(
         name="assay", query_seconds=POLL_S, limit=manner.limit, pause_on_shutdown=False
     )

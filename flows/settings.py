@@ -1,5 +1,6 @@
 """Assay's settings: environment variables with the prefix ASSAY_."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,8 @@ from state.request import explain
 from state.run_events import NoticeKind
 from state.values.errors import InvalidRequest
 from state.values.origins import normal_origin
+
+_LIMIT = re.compile(r"(?:model|host|search):[^\s/%&<>=,]{1,200}")
 
 
 class Settings(BaseSettings):
@@ -34,6 +37,10 @@ class Settings(BaseSettings):
     there: they go on (auto), are only marked (mark), or are left alone (off).
 
     With `sandbox_none`, generated code is run even where nothing can confine it but limits.
+
+    `limits` are kept by all workers of a Prefect server together: how many requests at once a
+    model's provider (model:NAME), a web host (host:NAME) or a search provider (search:NAME) gets,
+    such as model:openai=4,host:example.org=1.
 
     A webhook at `webhook_url` is told when a run is `webhook_events`: waiting, failed, completed,
     cancelled or interrupted (separated by commas). With `webhook_secret`, "whsec_" and base64, it
@@ -77,6 +84,7 @@ class Settings(BaseSettings):
     sandbox_none: bool = False
     sql_timeout_s: float = Field(default=30.0, gt=0)
     gc_grace_hours: float = Field(default=24.0, ge=0)
+    limits: Annotated[dict[str, int], NoDecode] = Field(default_factory=dict)
     webhook_url: SecretStr = SecretStr("")
     webhook_events: Annotated[tuple[NoticeKind, ...], NoDecode] = ("waiting", "failed", "completed")
     webhook_secret: SecretStr = SecretStr("")
@@ -100,6 +108,30 @@ class Settings(BaseSettings):
     @classmethod
     def _names(cls, names: object) -> object:
         return tuple(names.replace(",", " ").split()) if isinstance(names, str) else names
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _counted(cls, limits: object) -> object:
+        if not isinstance(limits, str):
+            return limits
+        counted: dict[str, str] = {}
+        for each in limits.replace(",", " ").split():
+            name, is_there, most = each.rpartition("=")
+            if not is_there or name.lower() in counted:
+                raise ValueError(f"{each!r} is no limit, or the second of its name: KIND:NAME=N")
+            counted[name.lower()] = most
+        return counted
+
+    @field_validator("limits")
+    @classmethod
+    def _named(cls, limits: dict[str, int]) -> dict[str, int]:
+        for name, most in limits.items():
+            if not _LIMIT.fullmatch(name) or most < 1:
+                raise ValueError(
+                    f"{name}={most} is no limit; give model:NAME, host:NAME or search:NAME, and 1 "
+                    "or more"
+                )
+        return limits
 
     @property
     def notify(self) -> tuple[NoticeKind, ...]:

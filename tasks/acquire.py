@@ -11,7 +11,9 @@ from adapters.acquisition.port import Acquirer
 from adapters.models.port import Answer
 from state.artifacts import Artifacts
 from state.envelope import utc_text
+from tasks.limits import host_of
 from tasks.policy import POLICY
+from tasks.slots import slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +69,5 @@ async def acquire(
     now: Callable[[], datetime],
 ) -> Answer[Acquired]:
     """Archive a source."""
-    return await acquire_source(given, acquirer, artifacts, now)
+    async with slots("host", host_of(given.source)):
+        return await acquire_source(given, acquirer, artifacts, now)

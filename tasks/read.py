@@ -20,6 +20,7 @@ from state.values.ids import canonical_json
 from state.values.money import Usage
 from state.values.redaction import redact
 from tasks.policy import POLICY
+from tasks.slots import SlottedReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +131,4 @@ async def read(
     now: Callable[[], datetime],
 ) -> Answer[Reading]:
     """Open a source and archive it."""
-    return await read_source(given, reader, converter, artifacts, now)
+    return await read_source(given, SlottedReader(reader), converter, artifacts, now)

@@ -8,6 +8,7 @@ from adapters.models.port import Answer
 from adapters.search.port import Search, SearchPage
 from state.values.money import Usage
 from tasks.policy import POLICY
+from tasks.slots import slots
 
 HITS_PER_QUERY = 6
 
@@ -32,4 +33,5 @@ async def search_sources(given: SearchInput, provider: Search) -> Answer[SearchP
 @task(name="search", task_run_name="search {given.query}", **POLICY)
 async def search(given: SearchInput, *, provider: Search) -> Answer[SearchPage]:
     """Search for sources."""
-    return await search_sources(given, provider)
+    async with slots("search", provider.name):
+        return await search_sources(given, provider)

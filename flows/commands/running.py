@@ -235,6 +235,10 @@ def cancel(
     run = cancel_run(opened, run_id, reason)
     if not run.is_terminal:
         run = await_end(opened, run_id, within_s=CANCEL_WAIT_S)
+    if opened.settings.notify and run.is_terminal:
+        from flows.notifying import notify_due
+
+        notify_due(opened, [run_id])
     if json:
         out_json({"run_id": run_id, "status": run.status, "reason": run.cancel_reason or ""})
     elif run.is_terminal:
