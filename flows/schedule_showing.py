@@ -14,7 +14,7 @@ from state.values.wording import counted
 
 Facts = dict[str, Any]
 NEXT = 3
-_WORDS = {
+_OF_CLAIMS = {
     "contradicted": "newly contradicted",
     "changed": "changed",
     "new": "new",
@@ -22,6 +22,7 @@ _WORDS = {
     "resolved": "resolved",
     "rejudged": "judged otherwise",
 }
+_OF_SOURCES = {"new_sources": "new", "gone_sources": "gone", "changed_sources": "changed"}
 
 
 def describe_schedule(schedules: Schedules, schedule: Schedule) -> Facts:
@@ -140,15 +141,8 @@ def _summary(counts: dict[str, int], *, anything: bool) -> str:
     """Return the counts in words: what changed about claims, then about sources."""
     if not anything:
         return "nothing changed"
-    claims = [f"{counts[name]} {word}" for name, word in _WORDS.items() if counts[name]]
-    sources = [
-        counted(counts[name], noun)
-        for name, noun in (
-            ("new_sources", "new source"),
-            ("gone_sources", "gone source"),
-            ("changed_sources", "changed source"),
-        )
-        if counts[name]
-    ]
-    said = ", ".join([*([f"{', '.join(claims)} of the claims"] if claims else []), *sources])
-    return said or "coverage changed"
+    told = []
+    for noun, words in (("claims", _OF_CLAIMS), ("sources", _OF_SOURCES)):
+        if said := [f"{counts[name]} {word}" for name, word in words.items() if counts[name]]:
+            told.append(f"{noun}: {', '.join(said)}")
+    return "; ".join(told) or "coverage changed"

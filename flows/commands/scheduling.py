@@ -122,7 +122,7 @@ def show(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show a schedule: what it asks, when it is due next, and what became of each slot.
+    """Show a schedule: its question, its next slots and its history.
 
     Says of every slot which run it was, how that ended and what changed with it, or why there was
     none.
@@ -162,7 +162,9 @@ def show(
 
 
 def pause(name: Name, *, json: Json = False) -> None:
-    """Skip the slots of a schedule until it is resumed; what runs goes on.
+    """Skip the slots of a schedule until it is resumed.
+
+    What runs goes on.
 
     Example: assay schedule pause logs
     """
@@ -171,7 +173,7 @@ def pause(name: Name, *, json: Json = False) -> None:
 
 
 def resume(name: Name, *, json: Json = False) -> None:
-    """Let the slots of a paused schedule count again, from now on.
+    """Let the slots of a paused schedule count again from now on.
 
     Example: assay schedule resume logs
     """
@@ -180,7 +182,9 @@ def resume(name: Name, *, json: Json = False) -> None:
 
 
 def remove(name: Name, *, json: Json = False) -> None:
-    """End a schedule: its runs, reports and history stay, and what runs goes on.
+    """End a schedule; its runs, reports and history stay.
+
+    What has started goes on; what waits is dropped.
 
     Example: assay schedule remove logs
     """

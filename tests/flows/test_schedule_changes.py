@@ -127,10 +127,10 @@ def test_what_changed_is_shown_with_the_history_of_the_schedule(
     listed = line.look("schedule", "list")
     said = line.look("schedule", "show", "ferry", "--json").json
 
-    assert "1 changed of the claims, 1 changed source" in shown.out
+    assert "claims: 1 changed; sources: 1 changed" in shown.out
     assert "completed, answered" in shown.out
     assert "'assay serve' is not running" in shown.err
-    assert "1 changed of the claims" in listed.out
+    assert "claims: 1 changed" in listed.out
     assert [slot["status"] for slot in said["slots"]] == ["completed", "completed"]
     assert said["slots"][0]["changes"]["changed"] == 1
     assert said["slots"][0]["against"] == said["slots"][1]["run_id"]

@@ -143,4 +143,4 @@ def test_where_nobody_serves_a_run_asked_for_now_is_executed_here(assay: Command
     assert f"assay: what changed since logs-{second.json['run_id'][5:13]}" in second.err
     assert str(changes) in second.err
     assert "30 → 90" in changes.read_text()
-    assert "1 changed of the claims" in assay.look("schedule", "show", "logs").out
+    assert "claims: 1 changed" in assay.look("schedule", "show", "logs").out
