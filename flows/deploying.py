@@ -12,11 +12,13 @@ from prefect.deployments.runner import RunnerDeployment
 from prefect.types.entrypoint import EntrypointType
 
 from flows.scheduled import SCHEDULE, assay_schedule
-from flows.served import TAG, assay_recovery, assay_resume, assay_run
+from flows.served import TAG, assay_code, assay_recovery, assay_resume, assay_run
 
-RESEARCH, RESUME, RECOVERY = "assay-run/research", "assay-resume/resume", "assay-recovery/recovery"
+RESEARCH, CODE = "assay-run/research", "assay-code/paper2code"
+RESUME, RECOVERY = "assay-resume/resume", "assay-recovery/recovery"
 _SERVED: dict[str, Flow[..., Any]] = {
     RESEARCH: assay_run,
+    CODE: assay_code,
     RESUME: assay_resume,
     RECOVERY: assay_recovery,
     SCHEDULE: assay_schedule,

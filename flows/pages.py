@@ -3,11 +3,12 @@
 import re
 from dataclasses import dataclass
 
+from adapters.exports.plain_marks import escape
 from flows.kinds import kind_of
-from flows.markdown import cell
 from flows.progress import standing
 from flows.showing import describe
 from flows.wiring import Desk
+from state.code_state import Paper2Code
 from state.projection import Run
 from state.research_events import ArtifactRole
 from state.values.ids import sha256_hex
@@ -61,35 +62,40 @@ def coverage_page(run: Run) -> Page:
         row = rows.get(part.id)
         sign = _SIGNS[str(row.coverage) if row else "open"]
         quotes, gap = (len(row.evidence_ids), row.gap) if row else (0, "")
-        lines.append(f"| {number} | {cell(part.question)} | {sign} | {quotes} | {cell(gap)} |")
+        lines.append(f"| {number} | {escape(part.question)} | {sign} | {quotes} | {escape(gap)} |")
     if research.conflicts:
         lines += ["", "**Conflicts**", ""]
-        lines += [f"- {cell(conflict.difference)}" for conflict in research.conflicts]
+        lines += [f"- {escape(conflict.difference)}" for conflict in research.conflicts]
     title = f"Coverage after round {research.assessed_round}"
     return Page(key_of("coverage", run), "\n".join(lines) + "\n", title)
 
 
 def report_page(desk: Desk, run: Run) -> Page | None:
-    """Return the report of a completed research run, with where its files are."""
-    research = run.research
-    if research is None or run.status != "completed":
+    """Return the report of a completed run, with where its files are."""
+    body_hash = _report_hash(run)
+    if body_hash is None or run.status != "completed" or body_hash in run.withheld:
         return None
-    for artifact in research.of_role(ArtifactRole.REPORT):
-        if artifact.name == "report.md" and artifact.content_hash not in run.withheld:
-            text = desk.artifacts.read_text(artifact.content_hash)
-            report = describe(desk, run)["report"]
-            files = "".join(f"- `{path}`\n" for path in report.values())
-            where = f"\n\n---\n\nFiles of this report:\n\n{files}" if files else ""
-            check = f"\nCheck every citation with `assay verify {run.run_id}`.\n"
-            return Page(key_of("report", run), text + where + check, f"The report of {run.run_id}")
-    return None
+    files = "".join(f"- `{path}`\n" for path in describe(desk, run)["report"].values())
+    where = f"\n\n---\n\nFiles of this report:\n\n{files}" if files else ""
+    check = f"\nCheck it with `assay verify {run.run_id}`.\n"
+    text = desk.artifacts.read_text(body_hash) + where + check
+    return Page(key_of("report", run), text, f"The report of {run.run_id}")
+
+
+def _report_hash(run: Run) -> str | None:
+    if run.paper2code is not None:
+        return run.paper2code.sealed.report_hash if run.paper2code.sealed else None
+    reports = run.research.of_role(ArtifactRole.REPORT) if run.research else ()
+    return next((each.content_hash for each in reports if each.name == "report.md"), None)
 
 
 def progress(run: Run) -> float:
     """Return how far the run is, in percent: by its events, as far as they tell."""
-    research = run.research
     if run.status == "completed":
         return 100.0
+    if run.paper2code is not None:
+        return _progress_of_code(run.paper2code)
+    research = run.research
     if research is None or research.plan is None:
         return 2.0
     if research.completed:
@@ -98,3 +104,12 @@ def progress(run: Run) -> float:
     searched = max(research.coverage, research.assessed_round / rounds)
     is_writing = any(stage.stage == "report_writing" for stage in run.stages)
     return 85.0 if is_writing else round(10 + 70 * min(searched, 1.0), 1)
+
+
+def _progress_of_code(code: Paper2Code) -> float:
+    if code.plan is None:
+        return 5.0
+    if code.sealed is not None:
+        return 95.0
+    written = len(code.files) / max(1, len(code.plan.paths_planned))
+    return round(15 + 60 * min(written, 1.0) + 15 * code.is_verified, 1)

@@ -26,7 +26,7 @@ from state.projection import Run
 _PATIENCE_S = 15.0
 _STEPS_ON = frozenset({
     "research_plan_recorded", "code_plan_recorded", "research_coverage_assessed",
-    "stage_started", "research_completed", "run_completed",
+    "code_file_recorded", "code_verified", "stage_started", "research_completed", "run_completed",
 })  # fmt: skip
 
 Made = Page | float | None

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from adapters.exports.plain_marks import escape
 from flows.kinds import Kind
-from flows.markdown import cell
 from flows.wiring import Desk
 from state.projection import Run
 from state.request import ResearchRequest
@@ -54,10 +54,10 @@ def plan_markdown(_desk: Desk, run: Run) -> str:
     plan = run.research.plan if run.research else None
     if plan is None:
         return "There is no plan yet."
-    lines = [f"## Plan {plan.version}", "", f"**Goal:** {cell(plan.goal)}", ""]
+    lines = [f"## Plan {plan.version}", "", f"**Goal:** {escape(plan.goal)}", ""]
     lines += ["| | Subquestion | First query |", "|---|---|---|"]
     for number, part in enumerate(plan.subquestions, start=1):
-        lines.append(f"| {number} | {cell(part.question)} | {cell(part.query)} |")
+        lines.append(f"| {number} | {escape(part.question)} | {escape(part.query)} |")
     return "\n".join(lines)
 
 

@@ -17,6 +17,8 @@ from prefect.states import Cancelled, Completed, Crashed, Failed
 
 from flows import execution
 from flows.asking import decide_in_prefect
+from flows.code_form import PaperForm
+from flows.code_runs import submit_code
 from flows.forms import ResearchForm
 from flows.kinds import kind_of
 from flows.publishing import Publisher, publishing
@@ -25,8 +27,10 @@ from flows.serving_record import knock
 from flows.settings import load_settings
 from flows.terminal import one_line
 from flows.wiring import Desk, at_desk, open_desk
+from state.code_request import CodeRequest
 from state.errors import LeaseHeld, NotFound
 from state.projection import Run
+from state.request import ResearchRequest
 from state.values.errors import AssayError, InvalidRequest
 
 TAG = "assay"
@@ -65,17 +69,20 @@ def look_at_once(
     description="Answer a question; every claim of the report is tied to an exact quote.",
 )
 async def assay_run(run: ResearchForm) -> State[str]:
-    """Start the run that the form asks for, and carry it to its end."""
-    flow_run = _this_flow_run()
-    run_id = run_id_of(flow_run)
-    desk = open_desk()
-    try:
-        if not await anyio.to_thread.run_sync(was_submitted_by, desk, run_id, flow_run.id):
-            request = await anyio.to_thread.run_sync(run.request, desk, run_id)
-            submit(desk, request, flow_run_id=str(flow_run.id))
-    except AssayError as error:
-        return Failed(message=error.message)
-    return await carry(desk, run_id, flow_run)
+    """Start the research that the form asks for, and carry it to its end."""
+    return await _start(run)
+
+
+@flow(
+    name="assay-code",
+    persist_result=False,
+    on_cancellation=[end_with_flow_run],
+    on_crashed=[look_at_once],
+    description="Make code of a paper, and run its tests, after a person approved the plan.",
+)
+async def assay_code(run: PaperForm) -> State[str]:
+    """Start the Paper2Code run that the form asks for, and carry it to its end."""
+    return await _start(run)
 
 
 @flow(
@@ -104,6 +111,23 @@ async def assay_recovery() -> State[str]:
     desk = open_desk()
     done = await sweep(desk)
     return Completed(message="; ".join([done.told(), *await look_once(desk)]))
+
+
+async def _start(form: ResearchForm | PaperForm) -> State[str]:
+    flow_run = _this_flow_run()
+    run_id = run_id_of(flow_run)
+    desk = open_desk()
+    try:
+        if not await anyio.to_thread.run_sync(was_submitted_by, desk, run_id, flow_run.id):
+            request: ResearchRequest | CodeRequest
+            request = await anyio.to_thread.run_sync(form.request, desk, run_id)
+            if isinstance(request, CodeRequest):
+                submit_code(desk, request, flow_run_id=str(flow_run.id))
+            else:
+                submit(desk, request, flow_run_id=str(flow_run.id))
+    except AssayError as error:
+        return Failed(message=error.message)
+    return await carry(desk, run_id, flow_run)
 
 
 async def carry(desk: Desk, run_id: str, flow_run: FlowRun) -> State[str]:

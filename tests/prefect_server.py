@@ -1,4 +1,4 @@
-"""A Prefect server of the tests' own, as a team runs one: its records are in PostgreSQL."""
+"""A Prefect server of the tests' own, as a team runs one: on PostgreSQL, or on a file."""
 
 import os
 import signal
@@ -17,6 +17,15 @@ _START_S = 120.0
 @contextmanager
 def prefect_on_postgres(database_url: str, folder: Path) -> Iterator[str]:
     """Run a server for the block on `postgresql://…`, and give the address of its API."""
+    with prefect_on(
+        database_url.replace("postgresql://", "postgresql+asyncpg://", 1), folder
+    ) as url:
+        yield url
+
+
+@contextmanager
+def prefect_on(database_url: str, folder: Path) -> Iterator[str]:
+    """Run a server for the block on a database that SQLAlchemy names so."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = int(listener.getsockname()[1])
@@ -24,9 +33,7 @@ def prefect_on_postgres(database_url: str, folder: Path) -> Iterator[str]:
     settings = {
         **kept,
         "PREFECT_HOME": str(folder / "prefect"),
-        "PREFECT_SERVER_DATABASE_CONNECTION_URL": database_url.replace(
-            "postgresql://", "postgresql+asyncpg://", 1
-        ),
+        "PREFECT_SERVER_DATABASE_CONNECTION_URL": database_url,
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
         "PREFECT_SERVER_UI_ENABLED": "false",

@@ -60,7 +60,8 @@ class PagesClient:
         return {name.lower(): value for name, value in answer.getheaders()}
 
     def _ask(self, method: str, path: str, body: Any, *, csrf: bool) -> Any:
-        if method != "GET" and csrf and not self.token:
+        is_ours = bool(self.login or self.origin)  # other servers need neither login nor token
+        if method != "GET" and csrf and is_ours and not self.token:
             self.token = self.ask("GET", f"/csrf-token?client={self.client_id}")["token"]
         extra = {}
         if self.token and csrf:
@@ -107,9 +108,12 @@ class PagesClient:
         return found
 
     def resume(self, flow_run_id: str, **given: Any) -> dict[str, Any]:
-        """Send the form of a suspended flow run."""
+        """Send the form of a suspended flow run, as soon as there is one."""
         body = {"run_input": given} if given else {}
-        answer: dict[str, Any] = self.ask("POST", f"/flow_runs/{flow_run_id}/resume", body)
+        answer: dict[str, Any] = until(
+            lambda: self.ask("POST", f"/flow_runs/{flow_run_id}/resume", body),
+            lambda said: "schema not found" not in str(said["details"]),
+        )
         return answer
 
     def form(self, flow_run: dict[str, Any], what: str) -> Any:
