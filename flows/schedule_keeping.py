@@ -5,15 +5,17 @@ from collections.abc import Iterable
 from flows.composing import principal
 from flows.memory import has_schedules
 from flows.report_changes import DATA, MARKDOWN
-from flows.schedules import Schedules, schedules_of
+from flows.schedules import Schedules, schedule_of, schedules_of
 from flows.wiring import Desk
 from state.envelope import Line
-from state.errors import Conflict
+from state.errors import Conflict, NotFound
 from state.events import draft
 from state.ledger import LedgerReport
 from state.request import as_invalid_request
 from state.schedule import Schedule, SlotRecord
 from state.schedule_events import ChangesWithheld
+from state.values.errors import AssayError
+from state.values.ids import content_hash
 
 NOTHING = LedgerReport(runs=0, events=0, findings=())
 
@@ -58,6 +60,30 @@ def verify_schedules(desk: Desk) -> LedgerReport:
         return NOTHING
     with schedules_of(desk) as schedules:
         return schedules.ledger.verify()
+
+
+def changes_problems(desk: Desk, run_id: str) -> list[str]:
+    """Return what is wrong with the changes that were recorded and published with the run."""
+    if not has_schedules(desk.settings) or not schedule_of(run_id):
+        return []
+    with schedules_of(desk) as schedules:
+        try:
+            records = schedules.get(schedule_of(run_id)).slots.values()
+        except NotFound:
+            return []
+    problems = []
+    for record in records:
+        if record.ended is None or record.ended.run_id != run_id:
+            continue
+        for name, body_hash in zip((MARKDOWN, DATA), bodies_of(record), strict=False):
+            path = desk.reports / run_id / name
+            try:
+                desk.artifacts.get(body_hash)
+                if path.exists() and content_hash(path.read_bytes()) != body_hash:
+                    problems.append(f"{path} is not what was recorded")
+            except (AssayError, OSError) as error:
+                problems.append(f"{name}: {error}")
+    return problems
 
 
 def schedule_lines(desk: Desk) -> dict[str, list[Line]]:

@@ -50,10 +50,13 @@ def _audit(opened: "Desk", run_id: str) -> "Audit":
     import anyio
 
     from flows.audit import Audit, Finding, audit_run
+    from flows.schedule_keeping import changes_problems
     from state.errors import CorruptLedger
 
     try:
-        return anyio.run(audit_run, opened, run_id)
+        audit = anyio.run(audit_run, opened, run_id)
+        audit.findings += [Finding("changes", each) for each in changes_problems(opened, run_id)]
+        return audit
     except CorruptLedger as error:
         return Audit(run_id, findings=[Finding("journal", error.message)])
 

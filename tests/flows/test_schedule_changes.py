@@ -235,6 +235,28 @@ def test_changes_are_kept_copied_and_forgotten_with_a_run_that_they_quote(
     assert changes_of(daily.told()).against == second
 
 
+def test_verify_tells_of_changes_that_are_not_what_was_recorded(
+    daily: Daily, assay_home: Path
+) -> None:
+    daily.run()
+    daily.told()
+    daily.say(150)
+    run_id = daily.run()
+    changes = changes_of(daily.told())
+    line = CommandLine(assay_home, daily.notes)
+    before = line.look("verify", run_id)
+    (daily.folder(run_id) / "changes.md").write_text("nothing to see here")
+    daily.desk.artifacts.delete(changes.data)
+
+    after = line.look("verify", run_id)
+
+    assert (before.code, "FAILED" in before.out) == (0, False)
+    assert after.code == 1
+    assert "FAILED changes: " in after.out
+    assert "changes.md is not what was recorded" in after.out
+    assert "changes.json: " in after.out
+
+
 def test_changes_that_were_lost_are_computed_again(daily: Daily) -> None:
     daily.run()
     daily.told()
