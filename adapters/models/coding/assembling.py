@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from adapters.models.coder import DesignInput, Finding
-from adapters.models.coding.drafting import Draft, shortened, title_of
+from adapters.models.coding.drafting import Draft, is_code, shortened, title_of
 from adapters.models.coding.forms import ComponentsForm, RevisedForm
 from adapters.models.coding.paths import normal_path
 from state.values.code_plan import (
@@ -15,6 +15,7 @@ from state.values.code_plan import (
     Component,
     EnvironmentSetup,
     FileRole,
+    PaperCitation,
     PlannedFile,
     Quantity,
     QuantityKind,
@@ -89,13 +90,13 @@ def _with_parts(file: PlannedFile, components: Sequence[tuple[Component, tuple[s
 def _components(
     draft: Draft, form: ComponentsForm, findings: Sequence[Finding]
 ) -> list[tuple[Component, tuple[str, ...]]]:
-    sources = {each.path: each for each in draft.files if each.role is FileRole.SOURCE}
+    sources = {each.path: each for each in draft.files if is_code(each)}
     numbered = {f"f{number}": each for number, each in enumerate(findings, 1)}
     made: list[tuple[Component, tuple[str, ...]]] = []
     used: set[str] = set()
     for each in form.components[:_MOST_COMPONENTS]:
         name = shortened(each.name, 120) or shortened(each.description, 60)
-        if not name:
+        if not name or name.casefold() in {part.name.casefold() for part, _ in made}:
             continue
         paths = tuple(path for said in each.files if (path := normal_path(said)) in sources)
         cited = [numbered[key.casefold()] for key in each.findings if key.casefold() in numbered]
@@ -106,7 +107,8 @@ def _components(
                     _id(name, used),
                     name,
                     shortened(each.description, _TEXT) or name,
-                    shortened(each.criterion, _TEXT) or _criterion(paths, draft),
+                    _concrete(shortened(each.criterion, _TEXT), tuple(citations))
+                    or _criterion(paths, draft),
                     tuple(citations),
                 ),
                 paths,
@@ -114,12 +116,20 @@ def _components(
         )
     covered = {path for _, paths in made for path in paths}
     for path, file in sources.items():
-        if path in covered or PurePosixPath(path).name == "__init__.py":
+        if path in covered:
             continue
         name = PurePosixPath(path).stem.replace("_", " ")
         criterion = _criterion((path,), draft)
         made.append((Component(_id(name, used), name, file.purpose, criterion), (path,)))
     return made
+
+
+def _concrete(criterion: str, citations: Sequence[PaperCitation]) -> str:
+    """Return a criterion that a test can check; one without a figure says what the paper says."""
+    if not criterion or not citations or any(character.isdigit() for character in criterion):
+        return criterion
+    quotes = "; ".join(" ".join(each.quote.split()) for each in citations[:3])
+    return shortened(f"{criterion} By the paper: {quotes}", _TEXT)
 
 
 def _criterion(paths: Sequence[str], draft: Draft) -> str:

@@ -11,7 +11,7 @@ from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import DesignInput, Finding
 from adapters.models.coding.analysing import wanted
-from adapters.models.coding.drafting import Draft, package_name, title_of
+from adapters.models.coding.drafting import Draft, is_code, package_name, title_of
 from adapters.models.coding.forms import ComponentsForm, FilesForm, RevisedForm
 from adapters.models.coding.selecting import relevance
 from adapters.models.coding.showing import findings_of, paper, pieces_of
@@ -75,7 +75,7 @@ def ask_files(given: DesignInput, context_tokens: int) -> Asked[FilesForm]:
 def ask_components(given: DesignInput, draft: Draft, context_tokens: int) -> Asked[ComponentsForm]:
     """Return the request for the parts of what `draft` has files for."""
     noted = _noted(given)
-    sources = [each for each in draft.files if each.role is FileRole.SOURCE]
+    sources = [each for each in draft.files if is_code(each)]
     paths = [each.path for each in sources]
     lines = [
         "\n".join([f"- {each.path}: {each.purpose}", *(f"    {line}" for line in each.interface)])

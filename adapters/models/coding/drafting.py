@@ -55,7 +55,7 @@ def draft_of(form: FilesForm, given: DesignInput) -> Draft | None:
     """
     language = _language(form)
     planned = _planned(form, given)
-    if not any(_is_code(each) for each in planned):
+    if not any(is_code(each) for each in planned):
         return None
     planned = _with_functions(planned, form, given)
     if language == "python":
@@ -119,7 +119,8 @@ def _interface(lines: Iterable[str]) -> Iterator[str]:
             yield text.removesuffix(": ...").removesuffix(": pass")
 
 
-def _is_code(file: PlannedFile) -> bool:
+def is_code(file: PlannedFile) -> bool:
+    """Tell whether the file holds code of its own, which `__init__.py` does not."""
     return file.role is FileRole.SOURCE and PurePosixPath(file.path).name != "__init__.py"
 
 
@@ -129,7 +130,7 @@ def _with_functions(
     """Give each function to its file, or if there is none to that whose purpose is most like it."""
     added: dict[str, list[str]] = {}
     listed = {name for each in planned for line in each.interface if (name := _defined(line))}
-    sources = [each for each in planned if _is_code(each)]
+    sources = [each for each in planned if is_code(each)]
     for function in form.functions:
         signature = next(_interface([function.signature]), "")
         name = _defined(signature)
@@ -171,7 +172,7 @@ def _with_tests(planned: list[PlannedFile], language: str, most: int) -> list[Pl
     """Add a test for each source with an interface, if none is planned at all."""
     if any(each.role is FileRole.TEST for each in planned):
         return planned
-    sources = [each for each in planned if _is_code(each)]
+    sources = [each for each in planned if is_code(each)]
     tested = [each for each in sources if each.interface] or sources
     tests = [
         PlannedFile(
@@ -215,7 +216,7 @@ def _with_papers(planned: list[PlannedFile], language: str) -> list[PlannedFile]
 def _with_dependencies(planned: Sequence[PlannedFile]) -> list[PlannedFile]:
     """Let files depend on planned ones; a test on what it tests, a document on all sources."""
     roles = {each.path: each.role for each in planned}
-    sources = tuple(each.path for each in planned if _is_code(each))
+    sources = tuple(each.path for each in planned if is_code(each))
     fixed = []
     for each in planned:
         allowed = [

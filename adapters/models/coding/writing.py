@@ -14,6 +14,7 @@ from adapters.models.coding.drafting import PYTEST
 from adapters.models.coding.fenced import Unusable, read_file
 from adapters.models.coding.grounded import keep_grounded, numbers_in
 from adapters.models.coding.imports import check_imports
+from adapters.models.coding.names import undefined_names
 from adapters.models.coding.paths import is_manifest, language_of
 from adapters.models.coding.selecting import relevance
 from adapters.models.coding.showing import (
@@ -77,16 +78,22 @@ def read_draft(given: WriteFileInput, answer: str) -> FileDraft:
     if missing:
         named = ", ".join(missing[:_MOST_NAMED])
         raise Flawed(f"it lacks {named}, which the interface lists", draft)
-    if path.endswith(".py") and (
-        wrong := check_imports(path, text, given.known, given.requirements)
-    ):
-        raise Flawed(f"its imports are wrong: {'; '.join(wrong[:_MOST_NAMED])}", draft)
+    if wrong := _astray(given, text):
+        raise Flawed(f"{'; '.join(wrong[:_MOST_NAMED])}; mend that", draft)
     if given.file.role is FileRole.TEST and path.endswith(".py"):
         kept = keep_grounded(text, numbers_in(_stated(given)))
         if kept.left_out:
             summary += f" Left out, since nobody stated its numbers: {', '.join(kept.left_out)}."
         text = kept.text
     return FileDraft(path, text, summary)
+
+
+def _astray(given: WriteFileInput, text: str) -> list[str]:
+    """Return which imports and names of a Python file lead nowhere."""
+    if not given.file.path.endswith(".py"):
+        return []
+    imports = check_imports(given.file.path, text, given.known, given.requirements)
+    return [*imports, *(f"{name} is used and defined nowhere" for name in undefined_names(text))]
 
 
 def _promised(given: WriteFileInput) -> list[str]:

@@ -185,6 +185,18 @@ def test_a_part_without_a_criterion_is_right_when_its_tests_pass() -> None:
     assert plan.file("tests/test_a.py").component == "core"  # type: ignore[union-attr]
 
 
+def test_a_vague_criterion_says_what_the_paper_says() -> None:
+    said: dict[str, object] = {"name": "Core", "criterion": "It is right.", "findings": ["f1"]}
+
+    plan = planned_with([said, dict(said)])
+
+    assert [each.criterion for each in plan.implementation_components[:1]] == [
+        "It is right. By the paper: m = beta * m"
+    ]
+    names = [each.name for each in plan.implementation_components]
+    assert names.count("Core") == 1
+
+
 def test_a_file_with_several_parts_says_so() -> None:
     parts: list[dict[str, object]] = [
         {"name": name, "files": ["pkg/a.py"]} for name in ("Average", "Error")

@@ -93,6 +93,16 @@ def test_a_file_that_lacks_what_its_interface_lists_is_asked_for_again() -> None
     assert "it lacks f" in model.requests[1].messages[-1].text
 
 
+def test_a_file_that_uses_what_nothing_defines_is_asked_for_again() -> None:
+    wrong = "from pkg.b import h\n\n\ndef f(x: float = 0.9) -> float:\n    return x ** t\n"
+
+    draft, model = write(writing(SOURCE), f"```python\n{wrong}```", f"```python\n{CODE}```")
+
+    assert draft.text == CODE
+    said = model.requests[1].messages[-1].text
+    assert "pkg.b has no h; t is used and defined nowhere" in said
+
+
 def test_a_stub_is_asked_for_again() -> None:
     draft, model = write(
         writing(SOURCE), "```python\ndef f(x):\n    pass\n```", f"```python\n{CODE}```"
@@ -103,8 +113,8 @@ def test_a_stub_is_asked_for_again() -> None:
 
 
 def test_tests_that_expect_numbers_of_nobody_are_left_out_and_said_so() -> None:
-    good = "def test_a():\n    assert f() == 1.4095\n"
-    bad = "def test_b():\n    assert f() == 2.7182\n"
+    good = "from pkg.b import g\n\n\ndef test_a():\n    assert g(1) == 1.4095\n"
+    bad = "def test_b():\n    assert g(1) == 2.7182\n"
 
     draft, _ = write(writing(TEST), f"```python\n{good}\n\n{bad}```")
 
