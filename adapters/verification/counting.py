@@ -16,8 +16,10 @@ class Record:
     before. `exit_code` is what the runner itself said then. `seen` are the tests that were found,
     as (file, name); a name is '' for a file that said that it is to be skipped. `faults` are tests
     that failed, `unrun` those that were found and not run, `rewritten` those whose failure was
-    reported as something else, and `idle` files that were run and had no test. `details` is what
-    the runner says of failures, where it does not say so in its output.
+    reported as something else, and `idle` files that were run and had no test. `foreign` are those
+    of `seen` whose code is not from that file, `replaced` what tests assert with and something else
+    was put in its place. `details` is what the runner says of failures, where it does not say so in
+    its output.
     """
 
     counts: Counts
@@ -29,6 +31,8 @@ class Record:
     unrun_count: int = 0
     rewritten: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
+    foreign: frozenset[tuple[str, str]] = frozenset()
+    replaced: tuple[str, ...] = ()
     details: str = ""
 
 
@@ -46,7 +50,7 @@ def read_record(data: bytes | None, nonce: str) -> Record | None:
     if not isinstance(sums, dict):
         return None
     number = {key: _count(sums.get(key)) for key in ("passed", "failed", "errors", "skipped")}
-    seen = {(each[0], each[1]) for each in _list(said.get("seen")) if _is_pair(each)}
+    seen = _pairs(said.get("seen"))
     seen |= {(each, "") for each in _texts(said.get("skipped_files"))}
     return Record(
         counts=Counts(executed=number["passed"] + number["failed"], **number),
@@ -58,6 +62,8 @@ def read_record(data: bytes | None, nonce: str) -> Record | None:
         unrun_count=_count(sums.get("unrun")),
         rewritten=_texts(said.get("rewritten")),
         idle=_texts(said.get("idle")),
+        foreign=frozenset(_pairs(said.get("foreign"))),
+        replaced=_texts(said.get("replaced")),
     )
 
 
@@ -79,6 +85,10 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _pairs(value: object) -> set[tuple[str, str]]:
+    return {(each[0], each[1]) for each in _list(value) if _is_pair(each)}
 
 
 def _is_pair(value: object) -> bool:

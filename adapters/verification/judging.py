@@ -6,6 +6,7 @@ from pathlib import Path
 
 from adapters.sandbox.port import TAIL_BYTES, Finished, Limits
 from adapters.verification.counting import Record
+from adapters.verification.defined import plain_tests
 from adapters.verification.discovery import TestCommand
 from adapters.verification.walking import read_own, walk
 from state.values.redaction import redact
@@ -100,6 +101,10 @@ def _doubts(command: TestCommand, record: Record | None, workspace: Path) -> Ite
         yield f"{record.unrun_count} of the tests that there are did not run{named}"
     if missed := tuple(_missed(command, record)):
         yield f"{len(missed)} tests that the files define were never collected: {_list(missed)}"
+    if replaced := tuple(_replaced(record, workspace)):
+        yield f"other code was run in the place of {len(replaced)} tests: {_list(replaced)}"
+    if record.replaced:
+        yield f"what tests assert with was replaced: {_list(record.replaced)}"
     if hollow := tuple(_hollow(record, workspace)):
         yield f"of these files none of the tests was reported: {_list(hollow)}"
 
@@ -108,6 +113,13 @@ def _missed(command: TestCommand, record: Record) -> Iterator[str]:
     for path, names in command.expected:
         if (path, "") not in record.seen:
             yield from (f"{path}::{name}" for name in names if (path, name) not in record.seen)
+
+
+def _replaced(record: Record, workspace: Path) -> Iterator[str]:
+    """Yield the tests that were collected with another file's code, for no reason in their own."""
+    for path, name in sorted(record.foreign):
+        if name in plain_tests(read_own(workspace, path) or b""):
+            yield f"{path}::{name}"
 
 
 def _hollow(record: Record, workspace: Path) -> Iterator[str]:

@@ -18,6 +18,7 @@ from adapters.verification.npm_scripts import Tool, read_results, recognise, rep
 from state.values.errors import ObstructedError
 
 GUEST = Path(__file__).resolve().parent / "guest"
+_END = "END OF ORDER"
 
 
 class NoToolchain(ObstructedError):
@@ -101,11 +102,15 @@ def _cargo(job: _Job) -> Prepared:
 
 
 def _python(job: _Job, script: str, **said: object) -> Command:
-    """Return a command that runs a script of ours, with nothing of the workspace on its path."""
+    """Return a command that runs a script of ours, with nothing of the workspace on its path.
+
+    The shell is only there to hand over the order, which is not to be seen afterwards.
+    """
     python = environments.interpreter(job.environment)
     order = json.dumps({"record": job.path, "nonce": job.nonce, **said})
+    handing = f'exec "$0" -I "$1" <<\'{_END}\'\n{order}\n{_END}\n'
     return Command(
-        argv=(str(python), "-I", str(GUEST / script), order),
+        argv=("/bin/sh", "-c", handing, str(python), str(GUEST / script)),
         cwd=job.asked.cwd,
         environment={"PATH": f"{python.parent}:{SEARCHED}", "PYTHONUNBUFFERED": "1"},
         read_only=job.readable,

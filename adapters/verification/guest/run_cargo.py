@@ -1,8 +1,8 @@
 """Run `cargo test` in the current folder and write down what its test binaries counted.
 
-    python -I run_cargo.py ORDER
+    python -I run_cargo.py < ORDER
 
-The order is JSON: `record` (the file to write) and `nonce` (in each line of it).
+The order is a line of JSON: `record` (the file to write) and `nonce` (in each line of it).
 
 Cargo's exit code is 0 for no tests at all, and for a test that ends its process early. So the tests
 that each binary lists are counted first, and then those whose end the binaries say, line by line.
@@ -37,7 +37,7 @@ def listed() -> tuple[int, int]:
 
 def main() -> int:
     """Run the tests; return cargo's exit code."""
-    asked = json.loads(sys.argv[1])
+    asked = json.loads(sys.stdin.readline())
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     path = Path(asked["record"]).resolve()
     with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as record:

@@ -182,9 +182,18 @@ class TestOff:
     def test_off(self): ...
 class Other:
     def test_other(self): ...
+@dataclass
+class TestData:
+    def test_made(self): ...
+class TestBase:
+    def test_inherited(self): ...
+del TestBase
+def test_tool(): ...
+test_tool.__test__ = False
 """
 
     assert defined_tests(source) == ("TestThing.test_method", "test_async", "test_plain")
+    assert defined_tests(source + b"__test__ = False\n") == ()
 
 
 @pytest.mark.parametrize("source", [b"def test_(", b"\0", b"(" * 5000, b"\xff"])

@@ -200,6 +200,87 @@ CASES: dict[str, Case] = {
         ),
         "no test was executed",
     ),
+    # What is tested has a say in it.
+    "tests excused by what they test": _not_run(
+        {
+            "model.py": (
+                "import unittest, pytest\n"
+                "def skip():\n    pytest.skip('later')\n"
+                "def expect():\n    pytest.xfail('known')\n"
+                "def leave():\n    raise unittest.SkipTest('later')\n"
+            ),
+            "absent.py": "import pytest\npytest.skip('no', allow_module_level=True)\n",
+            "test_absent.py": "import absent\ndef test_it():\n    assert False\n",
+            "test_it.py": (
+                "import unittest, model\n"
+                "def test_good():\n    pass\n"
+                "def test_skipped():\n    model.skip()\n"
+                "def test_expected():\n    model.expect()\n"
+                "class TestCase(unittest.TestCase):\n"
+                "    def test_left(self):\n        model.leave()\n"
+            ),
+        },
+        "3 of the tests that there are did not run: test_it.py::test_skipped,"
+        " test_it.py::test_expected, test_it.py::TestCase::test_left;"
+        " 1 tests that the files define were never collected: test_absent.py::test_it",
+    ),
+    "what tests assert with replaced": _not_run(
+        {
+            "test_it.py": "import model\n" + PASSING,
+            "model.py": (
+                "import builtins, unittest, pytest\n"
+                "builtins.all = pytest.approx = lambda *given: True\n"
+                "unittest.TestCase.assertEqual = lambda *given: None\n"
+            ),
+        },
+        "replaced: builtins.all, pytest.approx, unittest.TestCase.assertEqual",
+    ),
+    "tests replaced as they are imported": _not_run(
+        {
+            "test_it.py": FAILING + "def test_code():\n    assert False\nimport model\n",
+            "model.py": (
+                "import sys\n"
+                "frame = sys._getframe()\n"
+                "while 'test_bad' not in frame.f_globals:\n    frame = frame.f_back\n"
+                "frame.f_globals['test_bad'] = lambda: None\n"
+                "frame.f_globals['test_code'].__code__ = (lambda: None).__code__\n"
+            ),
+        },
+        "in the place of 2 tests: test_it.py::test_bad, test_it.py::test_code",
+    ),
+    "a second try without the test": _not_run(
+        _with_conftest(
+            "def pytest_collection_modifyitems(items):\n"
+            "    for item in items:\n"
+            "        item.runtest = again(item, item.runtest)\n"
+            "def again(item, run):\n"
+            "    def twice():\n"
+            "        try:\n            run()\n"
+            "        except AssertionError:\n"
+            "            item.obj = lambda: None\n"
+            "            run()\n"
+            "    return twice\n",
+            PASSING + FAILING,
+        ),
+        "did not run: test_it.py::test_bad",
+    ),
+    "a record forged by a child process": _not_run(
+        {
+            "test_it.py": (
+                "import os\n"
+                "def test_it():\n"
+                "    child = os.fork()\n"
+                "    if child:\n"
+                "        os.waitpid(child, 0)\n        os._exit(0)\n"
+            ),
+            "conftest.py": (
+                "import os, pytest\n"
+                "@pytest.hookimpl(trylast=True)\n"
+                "def pytest_unconfigure():\n    os._exit(0)\n"
+            ),
+        },
+        "could not be counted",
+    ),
     # Modules in the place of those that run the tests, and forged results.
     "pytest in the workspace": _failed(
         {
@@ -223,6 +304,16 @@ CASES: dict[str, Case] = {
             )
         },
         "could not be counted",
+    ),
+    "the order looked for": _failed(
+        {
+            "test_it.py": (
+                "import os, sys\n"
+                "def test_it():\n"
+                "    said = open('/proc/self/cmdline').read() + str(os.environ)\n"
+                "    assert 'nonce' in said + str(sys.orig_argv) + sys.stdin.read()\n"
+            )
+        }
     ),
     "byte code that is not the source's": _failed(
         {
