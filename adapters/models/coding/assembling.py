@@ -1,6 +1,7 @@
 """A code plan put together: what a model may choose, and what the code itself answers for."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -94,6 +95,7 @@ def _components(
     numbered = {f"f{number}": each for number, each in enumerate(findings, 1)}
     made: list[tuple[Component, tuple[str, ...]]] = []
     used: set[str] = set()
+    said = Counter(" ".join(each.criterion.split()) for each in form.components)
     for each in form.components[:_MOST_COMPONENTS]:
         name = shortened(each.name, 120) or shortened(each.description, 60)
         if not name or name.casefold() in {part.name.casefold() for part, _ in made}:
@@ -107,7 +109,7 @@ def _components(
                     _id(name, used),
                     name,
                     shortened(each.description, _TEXT) or name,
-                    _concrete(shortened(each.criterion, _TEXT), tuple(citations))
+                    _concrete(_own(each.criterion, said), tuple(citations))
                     or _criterion(paths, draft),
                     tuple(citations),
                 ),
@@ -124,12 +126,18 @@ def _components(
     return made
 
 
+def _own(criterion: str, said: Counter[str]) -> str:
+    """Return the criterion; '' for one that is said of several parts, and so of none of them."""
+    criterion = " ".join(criterion.split())
+    return shortened(criterion, _TEXT) if said[criterion] == 1 else ""
+
+
 def _concrete(criterion: str, citations: Sequence[PaperCitation]) -> str:
     """Return a criterion that a test can check; one without a figure says what the paper says."""
-    if not criterion or not citations or any(character.isdigit() for character in criterion):
+    if not citations or any(character.isdigit() for character in criterion):
         return criterion
     quotes = "; ".join(" ".join(each.quote.split()) for each in citations[:3])
-    return shortened(f"{criterion} By the paper: {quotes}", _TEXT)
+    return shortened(f"{criterion} By the paper: {quotes}".strip(), _TEXT)
 
 
 def _criterion(paths: Sequence[str], draft: Draft) -> str:

@@ -188,13 +188,23 @@ def test_a_part_without_a_criterion_is_right_when_its_tests_pass() -> None:
 def test_a_vague_criterion_says_what_the_paper_says() -> None:
     said: dict[str, object] = {"name": "Core", "criterion": "It is right.", "findings": ["f1"]}
 
-    plan = planned_with([said, dict(said)])
+    plan = planned_with([said, {**said, "criterion": "It is."}])
 
     assert [each.criterion for each in plan.implementation_components[:1]] == [
         "It is right. By the paper: m = beta * m"
     ]
     names = [each.name for each in plan.implementation_components]
     assert names.count("Core") == 1
+
+
+def test_a_criterion_of_several_parts_is_none_of_theirs() -> None:
+    parts: list[dict[str, object]] = [
+        {"name": name, "criterion": "f([1]) is 1", "findings": ["f1"]} for name in ("One", "Two")
+    ]
+
+    plan = planned_with(parts)
+
+    assert plan.implementation_components[0].criterion == "By the paper: m = beta * m"
 
 
 def test_a_file_with_several_parts_says_so() -> None:
