@@ -1,6 +1,7 @@
 """Runs that are cancelled from another process, in the midst of things or after their own died."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -74,9 +75,9 @@ def asking(
     assay: CommandLine, server: OpenAiServer, run_id: str
 ) -> AbstractContextManager[psutil.Popen]:
     """Research with the model of `server` while the block runs."""
-    # With an audience of its own no run is answered from what was kept of another.
-    more = ["--model", "served", "--audience", f"readers of {run_id}"]
-    return researching(assay, run_id, *more, env={"ASSAY_MODEL_URL": server.base_url})
+    shutil.rmtree(assay.home / "cache" / "answers", ignore_errors=True)  # of another run
+    env = {"ASSAY_MODEL_URL": server.base_url}
+    return researching(assay, run_id, "--model", "served", env=env)
 
 
 @pytest.mark.timeout(180)

@@ -1,6 +1,7 @@
 """What others are told of a run: each occurrence once, claimed before, and never what is over."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -235,3 +236,33 @@ def test_the_view_says_what_the_projection_says_in_both_ledgers(
     assert len(shown) == 4  # of the quiet run nobody is told
     assert shared.query(table).rows == told.rows
     shared.close()
+
+
+def test_of_many_machines_that_claim_at_once_one_does(
+    story: Told, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    story.record(FAILED)
+    notice = story.notice
+    database = postgres.create("claims")
+    ledgers = [
+        PostgresLedger(database, RunFold(), copies=tmp_path / f"copies-{n}") for n in range(4)
+    ]
+    ledgers[0].adopt("run-1", story.ledger.read("run-1"))
+
+    def claim(number: int) -> bool:
+        event = NotificationClaimed(
+            what="failed", about=notice.position, attempt=1, by=f"machine-{number}"
+        )
+        refs = Refs("notify/1", f"notify/1/claimed/{notice.position}")
+        try:
+            ledgers[number].append("run-1", [draft(event, refs)])
+        except Conflict:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        claimed = list(pool.map(claim, range(4)))
+
+    assert claimed.count(True) == 1
+    for ledger in ledgers:
+        ledger.close()
