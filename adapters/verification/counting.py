@@ -18,8 +18,8 @@ class Record:
     that failed, `unrun` those that were found and not run, `rewritten` those whose failure was
     reported as something else, and `idle` files that were run and had no test. `foreign` are those
     of `seen` whose code is not from that file, `replaced` what tests assert with and something else
-    was put in its place. `details` is what the runner says of failures, where it does not say so in
-    its output.
+    was put in its place, `files` where tests are that ran. `details` is what the runner says of
+    failures, where it does not say so in its output.
     """
 
     counts: Counts
@@ -33,6 +33,7 @@ class Record:
     idle: tuple[str, ...] = ()
     foreign: frozenset[tuple[str, str]] = frozenset()
     replaced: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     details: str = ""
 
 
@@ -64,6 +65,7 @@ def read_record(data: bytes | None, nonce: str) -> Record | None:
         idle=_texts(said.get("idle")),
         foreign=frozenset(_pairs(said.get("foreign"))),
         replaced=_texts(said.get("replaced")),
+        files=_texts(said.get("files")),
     )
 
 

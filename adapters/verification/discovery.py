@@ -18,6 +18,8 @@ from adapters.verification.configuration import (
     read_toml,
 )
 from adapters.verification.defined import defined_tests
+from adapters.verification.javascript_tests import is_test_file
+from adapters.verification.rust_tests import defined_tests as defined_rust_tests
 from adapters.verification.walking import Entry, Tree, read_own, walk
 
 _USUAL = ("test_*.py", "*_test.py")
@@ -43,10 +45,11 @@ class Runner(StrEnum):
 class TestCommand:
     """A command that tests what is in `cwd` (relative to the workspace).
 
-    `expected` are, for pytest, the files below `cwd` that hold tests, and for each the names of
-    its test functions (`Class.name` for methods), as they can be read without running anything.
-    `left_out` are folders below `cwd` that are not looked into, `options` what is kept of those
-    that pytest's settings add. `script` is what npm would run.
+    `expected` are the files below `cwd` that hold tests, and for each the names of its test
+    functions (`Class.name` for methods; none for npm), as they can be read without running
+    anything. `left_out` are folders below `cwd` that are not looked into, `options` what is kept of
+    those that pytest's settings add. `script` is what npm would run. `own_harness` are manifests
+    that have other programs than Rust's own count its tests.
     """
 
     __test__ = False
@@ -58,6 +61,7 @@ class TestCommand:
     left_out: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     script: str = ""
+    own_harness: tuple[str, ...] = ()
 
 
 def discover(workspace: Path) -> tuple[TestCommand, ...]:
@@ -74,11 +78,11 @@ def discover(workspace: Path) -> tuple[TestCommand, ...]:
         if folder in python:
             found.append(python[folder])
         if (script := _npm_script(workspace, tree, folder)) is not None:
-            found.append(TestCommand(Runner.NPM, folder, ("npm", "test"), script=script))
+            found.append(_npm(workspace, tree, folder, script))
         manifest = rust_root if folder == "." else _manifest(workspace, tree, folder)
         is_member = folder != "." and rust_root is not None and "workspace" in rust_root
         if manifest is not None and not is_member:
-            found.append(TestCommand(Runner.CARGO, folder, ("cargo", "test")))
+            found.append(_cargo(workspace, tree, folder, is_whole="workspace" in manifest))
     return tuple(found)
 
 
@@ -167,8 +171,66 @@ def _npm_script(workspace: Path, tree: Tree, folder: str) -> str | None:
     return script if isinstance(script, str) and is_real_script(script) else None
 
 
+def _npm(workspace: Path, tree: Tree, folder: str, script: str) -> TestCommand:
+    inner = _projects_below(tree, folder, "package.json")
+    expected = tuple(
+        (entry.path, ())
+        for entry in tree.under(folder)
+        if not entry.is_link
+        and not any(_is_below(entry.path, each) for each in inner)
+        and is_test_file(entry.name, read_own(workspace, entry.path) or b"")
+    )
+    return TestCommand(Runner.NPM, folder, ("npm", "test"), expected, script=script)
+
+
+def _cargo(workspace: Path, tree: Tree, folder: str, *, is_whole: bool) -> TestCommand:
+    """Return the command for a package, or with `is_whole` for all packages below it."""
+    inner = () if is_whole else _projects_below(tree, folder, "Cargo.toml")
+    own = [
+        entry
+        for entry in tree.under(folder)
+        if not entry.is_link and not any(_is_below(entry.path, each) for each in inner)
+    ]
+    expected = tuple(
+        (entry.path, names)
+        for entry in own
+        if entry.name.endswith(".rs") and _is_compiled_for_tests(entry)
+        if (names := defined_rust_tests(_text(workspace, entry)))
+    )
+    harness = tuple(
+        entry.path
+        for entry in own
+        if entry.name == "Cargo.toml" and _has_own_harness(_manifest_at(workspace, entry.path))
+    )
+    return TestCommand(Runner.CARGO, folder, ("cargo", "test"), expected, own_harness=harness)
+
+
+def _projects_below(tree: Tree, folder: str, manifest: str) -> tuple[str, ...]:
+    found = (entry.folder for entry in tree.under(folder) if entry.name == manifest)
+    return tuple(each for each in found if each != folder)
+
+
+def _is_compiled_for_tests(entry: Entry) -> bool:
+    """Tell whether Cargo tests a file, unless told not to: sources, and files right in `tests`."""
+    folders = entry.folder.split("/")
+    return "src" in folders or folders[-1] == "tests"
+
+
+def _text(workspace: Path, entry: Entry) -> str:
+    return (read_own(workspace, entry.path) or b"").decode(errors="replace")
+
+
+def _has_own_harness(manifest: Mapping[str, Any]) -> bool:
+    tables = [manifest.get(kind) for kind in ("lib", "bin", "test", "example")]
+    each = [table for it in tables for table in (it if isinstance(it, list) else [it])]
+    return any(isinstance(table, dict) and table.get("harness") is False for table in each)
+
+
 def _manifest(workspace: Path, tree: Tree, folder: str) -> Mapping[str, Any] | None:
     if "Cargo.toml" not in tree.names_in(folder):
         return None
-    found = read_own(workspace, f"{folder}/Cargo.toml", limit=MAX_CONFIGURATION)
-    return read_toml(found) or {}
+    return _manifest_at(workspace, f"{folder}/Cargo.toml")
+
+
+def _manifest_at(workspace: Path, path: str) -> Mapping[str, Any]:
+    return read_toml(read_own(workspace, path, limit=MAX_CONFIGURATION)) or {}

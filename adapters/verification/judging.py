@@ -7,13 +7,13 @@ from pathlib import Path
 from adapters.sandbox.port import TAIL_BYTES, Finished, Limits
 from adapters.verification.counting import Record
 from adapters.verification.defined import plain_tests
-from adapters.verification.discovery import TestCommand
+from adapters.verification.discovery import Runner, TestCommand
+from adapters.verification.javascript_tests import seems_to_test, stem
 from adapters.verification.walking import read_own, walk
 from state.values.redaction import redact
 from state.values.verification import CommandResult, Verdict
 
 SHOWN = 10
-_JS_TEST = re.compile(rb"(?<![\w.$])(?:test|it|describe|suite)\s*(?:\.\s*\w+\s*)?\(")
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _OUT_OF_TIME = frozenset({"wall", "cpu"})
 
@@ -101,6 +101,10 @@ def _doubts(command: TestCommand, record: Record | None, workspace: Path) -> Ite
         yield f"{record.unrun_count} of the tests that there are did not run{named}"
     if missed := tuple(_missed(command, record)):
         yield f"{len(missed)} tests that the files define were never collected: {_list(missed)}"
+    if left := tuple(_left_out(command, record)):
+        yield f"of these files no test was run: {_list(left)}"
+    if command.own_harness:
+        yield f"its tests count themselves (harness = false): {_list(command.own_harness)}"
     if replaced := tuple(_replaced(record, workspace)):
         yield f"other code was run in the place of {len(replaced)} tests: {_list(replaced)}"
     if record.replaced:
@@ -110,9 +114,21 @@ def _doubts(command: TestCommand, record: Record | None, workspace: Path) -> Ite
 
 
 def _missed(command: TestCommand, record: Record) -> Iterator[str]:
+    if command.runner is Runner.CARGO:
+        listed = {part for _, name in record.seen for part in name.split("::")}
+        for path, names in command.expected:
+            yield from (f"{path}::{name}" for name in names if name not in listed)
+        return
     for path, names in command.expected:
         if (path, "") not in record.seen:
             yield from (f"{path}::{name}" for name in names if (path, name) not in record.seen)
+
+
+def _left_out(command: TestCommand, record: Record) -> Iterator[str]:
+    """Yield the files with tests that the npm script did not run, where it tells what it ran."""
+    if command.runner is Runner.NPM and record.files:
+        ran = {stem(each) for each in (*record.files, *record.idle)}
+        yield from (path for path, _ in command.expected if stem(path) not in ran)
 
 
 def _replaced(record: Record, workspace: Path) -> Iterator[str]:
@@ -128,7 +144,7 @@ def _hollow(record: Record, workspace: Path) -> Iterator[str]:
     for path in record.idle:
         # What is no file of the workspace was made by what ran, and cannot be looked into.
         data = read_own(workspace, path) if path in own else None
-        if data is None or _JS_TEST.search(data) is not None:
+        if data is None or seems_to_test(data):
             yield path
 
 

@@ -57,7 +57,8 @@ def report_options(tool: Tool, path: str) -> tuple[str, ...]:
             reporters = ("--reporter=default", "--reporter=json")
             return ("--watch=false", *reporters, f"--outputFile.json={path}")
         case Tool.MOCHA:
-            return ("--reporter=json", f"--reporter-option=output={path}")
+            # Else a test that is marked `only` leaves out all others, and that is not told.
+            return ("--forbid-only", "--reporter=json", f"--reporter-option=output={path}")
 
 
 def read_results(tool: Tool, data: bytes | None) -> Record | None:
@@ -86,7 +87,8 @@ def _jest(said: Mapping[str, Any]) -> Record | None:
         if test.get("status") == "failed"
     )
     counts = Counts(passed + failed, passed, failed, broken, skipped)
-    return Record(counts, is_complete=True, faults=faults)
+    files = tuple(str(each["name"]) for each in suites if "name" in each)
+    return Record(counts, is_complete=True, faults=faults, files=files)
 
 
 def _is_broken(suite: Mapping[str, Any]) -> bool:
@@ -109,6 +111,7 @@ def _mocha(said: Mapping[str, Any]) -> Record | None:
         is_complete=True,
         faults=tuple(faults),
         unrun_count=unrun,
+        files=tuple(str(each["file"]) for each in _dicts(said.get("tests")) if "file" in each),
         details="\n\n".join(_told(each) for each in _dicts(said.get("failures"))),
     )
 

@@ -1,4 +1,4 @@
-"""The tests inside of a Rust source: Rust keeps unit tests in the file that they test."""
+"""The tests in a Rust source: Rust keeps unit tests in the file that they test."""
 
 import re
 
@@ -6,6 +6,7 @@ import re
 _TEST = re.compile(
     r"#\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\b|(?:\w+::)*(?:test|rstest|test_case)\b)"
 )
+_FUNCTION = re.compile(r"#\[\s*(?:\w+::)*test\s*(?:\([^)\]]*\)\s*)?\]")
 _TOKEN = re.compile(
     r"//[^\n]*+"
     r"|/\*.*?\*/"
@@ -16,6 +17,26 @@ _TOKEN = re.compile(
     r"|[{}()\[\];]",
     re.DOTALL,
 )
+# What may rightly be left out of a build on this machine.
+_CONDITION = re.compile(r"#!?\[\s*(?:cfg\s*\((?!\s*test\s*\))|cfg_attr\b)")
+_NAMED = re.compile(r"(?:\s*#\[[^\]]*\])*\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\s+(\w+)")
+
+
+def defined_tests(source: str) -> tuple[str, ...]:
+    """Return the names of the functions that a Rust source says are tests, sorted.
+
+    Empty for a file of which anything is compiled on a condition.
+    """
+    if _CONDITION.search(source):
+        return ()
+    found: set[str] = set()
+    at = 0
+    while (token := _TOKEN.search(source, at)) is not None:
+        at = token.end()
+        if token[0] == "#[" and (test := _FUNCTION.match(source, token.start())) is not None:
+            named = _NAMED.match(source, test.end())
+            found |= {named[1]} if named is not None else set()
+    return tuple(sorted(found))
 
 
 def unit_tests_of(source: str) -> str:

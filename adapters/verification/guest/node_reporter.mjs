@@ -6,11 +6,13 @@ import { env } from "node:process";
 const nonce = env.ASSAY_NONCE;
 const root = resolve(env.INIT_CWD ?? ".", env.ASSAY_UP ?? ".");
 const SHOWN = 50;
+const FILES = 20_000;
 
 export default async function* count(source) {
   const sums = { passed: 0, failed: 0, skipped: 0, errors: 0, unrun: 0 };
   const idle = [];
   const faults = [];
+  const files = new Set();
   const waiting = new Map();
   const key = (data) => `${data.file}:${data.line}:${data.column}:${data.nesting}:${data.name}`;
   for await (const { type, data } of source) {
@@ -26,6 +28,7 @@ export default async function* count(source) {
       }
       continue;
     }
+    if (data.file) files.add(relative(root, data.file));
     const left = (waiting.get(key(data)) ?? 0) - 1;
     if (left > 0) waiting.set(key(data), left);
     else waiting.delete(key(data));
@@ -44,6 +47,7 @@ export default async function* count(source) {
   }
   for (const number of waiting.values()) sums.unrun += number;
   const shown = { idle: idle.slice(0, SHOWN), faults: faults.slice(0, SHOWN) };
+  shown.files = [...files].slice(0, FILES);
   yield `${JSON.stringify({ nonce, end: true, sums, ...shown })}\n`;
 }
 

@@ -20,18 +20,25 @@ RESULT = re.compile(
     rb" (\d+) measured; (\d+) filtered out"
 )
 LISTED = re.compile(rb"(\d+) tests?, \d+ benchmarks?$")
+NAMED = re.compile(rb"(.{1,300}): test$")
+NAMES = 20_000
 FAILED = re.compile(rb"test (.{1,300}) \.\.\. FAILED$")
 COMMAND = ("cargo", "test", "--workspace", "--no-fail-fast", "--offline")
 
 
-def listed() -> tuple[int, int]:
-    """Return how many tests there are, and the exit code of asking (101 when it does not build)."""
+def listed(names: list[str]) -> tuple[int, int]:
+    """Return how many tests there are, and the exit code of asking (101 when it does not build).
+
+    What they are called is added to `names`.
+    """
     asked = [*COMMAND, "--", "--list"]
     with subprocess.Popen(asked, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as cargo:
         count = 0
         for line in cargo.stdout or ():
             if (found := LISTED.match(line.rstrip())) is not None:
                 count += int(found[1])
+            elif (named := NAMED.match(line.rstrip())) is not None and len(names) < NAMES:
+                names.append(named[1].decode(errors="replace"))
     return count, cargo.returncode
 
 
@@ -41,7 +48,8 @@ def main() -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     path = Path(asked["record"]).resolve()
     with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as record:
-        count, code = listed()
+        names: list[str] = []
+        count, code = listed(names)
         sums = dict.fromkeys(("passed", "failed", "skipped", "errors"), 0)
         faults: list[str] = []
         if code == 0:
@@ -50,6 +58,7 @@ def main() -> int:
             sums["errors"] = 1
         sums["unrun"] = max(0, count - sums["passed"] - sums["failed"] - sums["skipped"])
         said = {"end": True, "exit": code, "sums": sums, "faults": faults[:50]}
+        said["seen"] = [["", name] for name in names]
         record.write(json.dumps({"nonce": asked["nonce"], **said}) + "\n")
     return code
 

@@ -9,6 +9,7 @@ import pytest
 from adapters.verification import walking
 from adapters.verification.defined import defined_tests
 from adapters.verification.discovery import Runner, discover, is_real_script
+from adapters.verification.rust_tests import defined_tests as defined_rust_tests
 from adapters.verification.walking import WorkspaceTooLarge
 from tests.adapters.verification.projects import PASSING, Files, write
 
@@ -194,6 +195,21 @@ test_tool.__test__ = False
 
     assert defined_tests(source) == ("TestThing.test_method", "test_async", "test_plain")
     assert defined_tests(source + b"__test__ = False\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("#[test]\nfn one() {}\n#[tokio::test(flavor = 'x')]\npub async fn two() {}", "one two"),
+        ('#[cfg(test)]\nmod t {\n#[test]\n#[should_panic(expected = "x")]\nfn one() {} }', "one"),
+        ('// #[test]\n/* #[test] fn a() {} */ const S: &str = "#[test] fn b() {}";', ""),
+        ("macro_rules! m { () => { #[test] fn $name() {} } }", ""),
+        ("#[test]\nfn one() {}\n#[cfg(unix)]\n#[test]\nfn two() {}", ""),
+        ("#[test", ""),
+    ],
+)
+def test_rust_tests_are_read_off_a_file_without_building_it(source: str, names: str) -> None:
+    assert defined_rust_tests(source) == tuple(names.split())
 
 
 @pytest.mark.parametrize("source", [b"def test_(", b"\0", b"(" * 5000, b"\xff"])

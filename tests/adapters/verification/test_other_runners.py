@@ -66,6 +66,18 @@ NODE: dict[str, tuple[Files, Verdict, str]] = {
         Verdict.NOT_EXECUTED,
         "1 skipped",
     ),
+    "a file is left out": (
+        _npm(
+            "node --test test/easy.test.js",
+            {
+                "test/easy.test.js": _TEST + "test('ok', () => {});",
+                "test/hard.spec.ts": _TEST + "test('no', () => assert(false));",
+                "test/data.test.js": "export const rows = [];",
+            },
+        ),
+        Verdict.NOT_EXECUTED,
+        "of these files no test was run: test/hard.spec.ts",
+    ),
     "the shell forgets a failure": (
         _npm("node --test || true", {"test/a.test.js": _TEST + "test('n', () => assert(0));"}),
         Verdict.NOT_EXECUTED,
@@ -94,6 +106,22 @@ CARGO: dict[str, tuple[Files, Verdict, str]] = {
         _rust("#[test] fn a() { std::process::exit(0); }\n#[test] fn b() { assert!(false); }"),
         Verdict.NOT_EXECUTED,
         "2 of the tests that there are did not run",
+    ),
+    "tests are left out, and others count themselves": (
+        {
+            **_rust("#[test] fn no() { assert!(false); }"),
+            "Cargo.toml": _MANIFEST
+            + "autotests = false\n[lib]\ntest = false\n"
+            + "[[test]]\nname = 'own'\nharness = false\n",
+            "tests/own.rs": 'fn main() { println!("test result: ok. 5 passed; 0 failed; 0 ignored;'
+            ' 0 measured; 0 filtered out"); }',
+            "tests/gone.rs": "#[test]\nfn no_more() { assert!(false); }\n",
+        },
+        Verdict.NOT_EXECUTED,
+        (
+            "2 tests that the files define were never collected: src/lib.rs::no,"
+            " tests/gone.rs::no_more; its tests count themselves (harness = false): Cargo.toml"
+        ),
     ),
     "it does not build": (_rust("", "fn broken( {"), Verdict.FAILED, "could not be run"),
 }
