@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from adapters.models.port import Researcher
 from state.values.evidence import Coverage
 from tests.evals.desk import Desk, Outcome
 from tests.evals.measuring import Row
@@ -60,13 +61,14 @@ def judge(asked: Asked, outcome: Outcome) -> Judged:
     )
 
 
-def judge_all(folder: Path, cache: Path, questions: Sequence[Asked]) -> list[Judged]:
-    """Return how the questions are answered from `folder`."""
-    return asyncio.run(_judge_all(folder, cache, questions))
+def judge_all(
+    folder: Path, cache: Path, questions: Sequence[Asked], researcher: Researcher | None = None
+) -> list[Judged]:
+    """Return how the questions are answered from `folder`, by `researcher` if one is given."""
+    return asyncio.run(_judge_all(Desk(folder, cache, researcher), questions))
 
 
-async def _judge_all(folder: Path, cache: Path, questions: Sequence[Asked]) -> list[Judged]:
-    desk = Desk(folder, cache)
+async def _judge_all(desk: Desk, questions: Sequence[Asked]) -> list[Judged]:
     return [judge(asked, await desk.answer(asked.question)) for asked in questions]
 
 

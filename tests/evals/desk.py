@@ -16,6 +16,7 @@ from adapters.models.port import (
     Assessment,
     CheckInput,
     PlanInput,
+    Researcher,
     SectionDraft,
     Selected,
     WriteInput,
@@ -56,14 +57,17 @@ class Outcome:
 
 
 class Desk:
-    """Answers questions over one folder; its index is kept in `cache`."""
+    """Answers questions over one folder; its index is kept in `cache`.
 
-    def __init__(self, folder: Path, cache: Path) -> None:
+    `researcher` is the one that works without a model, unless another one is given.
+    """
+
+    def __init__(self, folder: Path, cache: Path, researcher: Researcher | None = None) -> None:
         self._search = LocalFolder(
             [folder], cache=cache, converter=DirectConverter(), rescan_s=3600
         )
         self._reader = LocalReader(self._search.reader)
-        self._researcher = ExtractiveResearcher()
+        self._researcher: Researcher = researcher or ExtractiveResearcher()
 
     async def answer(self, question: str) -> Outcome:
         """Return what a run would say to `question`."""

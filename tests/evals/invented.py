@@ -4,8 +4,10 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from adapters.models.port import Researcher
 from tests.evals.asked import Asked, Judged, judge_all, rows
 from tests.evals.measuring import Row
+from tests.evals.overlooking import Overlooking
 
 WORLD = Path(__file__).resolve().parent / "world"
 
@@ -59,9 +61,12 @@ QUESTIONS = (
 def measure(_: Path) -> Iterable[Row]:
     """Yield how many of the questions are answered, and whether conflicts and gaps are told."""
     yield from rows("invented world", judged())
+    told = {"conflicts told", "no conflict where none is"}
+    found = rows("invented world, one quote each named", judged(Overlooking()))
+    yield from (row for row in found if row.measure in told)
 
 
-def judged() -> list[Judged]:
+def judged(researcher: Researcher | None = None) -> list[Judged]:
     """Return how each of the questions was answered."""
     with tempfile.TemporaryDirectory(prefix="assay-eval-") as cache:
-        return judge_all(WORLD, Path(cache), QUESTIONS)
+        return judge_all(WORLD, Path(cache), QUESTIONS, researcher)

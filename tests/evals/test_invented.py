@@ -4,6 +4,7 @@ import pytest
 
 from tests.evals.asked import Judged, failures
 from tests.evals.invented import QUESTIONS, judged
+from tests.evals.overlooking import Overlooking
 
 
 @pytest.fixture(scope="module")
@@ -28,3 +29,9 @@ def test_the_same_world_gives_the_same_answers(answers: dict[str, Judged]) -> No
     again = {each.asked.question: each.outcome.assessment for each in judged()}
 
     assert again == {question: each.outcome.assessment for question, each in answers.items()}
+
+
+def test_a_model_that_quotes_one_source_each_hides_no_conflict_and_makes_none() -> None:
+    told = judged(Overlooking())
+
+    assert [each.asked.question for each in told if each.has_conflict != each.asked.conflict] == []

@@ -2,6 +2,7 @@
 
 import re
 
+from adapters.models.extractive.extents import bound_before
 from adapters.models.extractive.lexicon import BOUNDS, QUALIFIERS
 from adapters.models.extractive.needs import Need
 from adapters.models.extractive.pool import Candidate
@@ -44,9 +45,10 @@ def qualifiers(candidate: Candidate, value: Value) -> frozenset[str]:
     start = max((m.start() for m in _CLAUSE.finditer(text, start, value.start)), default=start)
     stop = _CLAUSE.search(text, value.end)
     end = min(value.end + 45, stop.start() if stop else len(text))
-    around = text[max(start, value.start - 70) : end]
+    begin = value.start - len(bound_before(text, value))  # a bound is told by its extent
+    around = text[max(start, value.start - 70) : begin] + " " + text[value.end : end]
     plain = {fold(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", around)}
-    close = {fold(word) for word in text[max(0, value.start - 20) : value.start].split()}
+    close = {fold(word) for word in text[max(0, begin - 20) : begin].split()}
     per = re.findall(
         r"\b(?:per|a|an|each|every|pro)\s+([^\W\d_]+)", text[value.end : value.end + 20]
     )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isinf
 
 from adapters.models.extractive.answers import Expected
 from adapters.models.extractive.clauses import (
@@ -21,6 +22,8 @@ from adapters.models.extractive.clauses import (
 )
 from adapters.models.extractive.contrary import opposed
 from adapters.models.extractive.editions import is_newer
+from adapters.models.extractive.extents import extent_of
+from adapters.models.extractive.kinds import is_of_another_kind
 from adapters.models.extractive.needs import Need
 from adapters.models.extractive.numbered import names_apart
 from adapters.models.extractive.pool import Candidate, is_near_copy
@@ -36,6 +39,7 @@ from adapters.models.extractive.voices import are_copies, are_versions, count_vo
 from adapters.models.extractive.weigh import Scored
 
 _SHARED = 0.5
+_MONTH_S = 28 * 86_400
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W\d_]|\b[A-Z]{2,}\b|\b[A-Za-z]+[-_]?\d+\b")
 _COUNTING = (Expected.COUNT, Expected.MEASURE, Expected.VERSION)
 
@@ -75,7 +79,9 @@ def _are_comparable(a: Candidate, b: Candidate, need: Need) -> bool:
         or b.text.endswith("?")
     ):
         return False
-    return not names_apart(a.text, b.text) and _share_subject(a, b, need)
+    if names_apart(a.text, b.text) or is_of_another_kind(a, b, need):
+        return False
+    return _share_subject(a, b, need)
 
 
 def _holds(whole: Candidate, part: Candidate) -> bool:
@@ -116,7 +122,7 @@ def _values_differ(a: Candidate, b: Candidate, need: Need, items: Sequence[Score
     for one, other in pairs:
         peers_a = [v for v in a.values if v.kind is one.kind and v.unit == one.unit]
         peers_b = [v for v in b.values if v.kind is one.kind and v.unit == one.unit]
-        if any(not _differ(x, y) for x in peers_a for y in peers_b):
+        if any(agree(a.text, x, b.text, y) for x in peers_a for y in peers_b):
             continue
         if _same_thing(a, one, b, other, need, alone=len(peers_a) == len(peers_b) == 1):
             altered = _altered((a, one), (b, other), items)
@@ -182,6 +188,20 @@ def _bearing(candidate: Candidate, need: Need) -> list[Value]:
     return [value for value in candidate.values if value.kind in kinds]
 
 
+def agree(text: str, one: Value, other_text: str, other: Value) -> bool:
+    """Tell whether two values of one kind can both be right, as they stand in their texts.
+
+    Ranges and limits are met by what is within them; two limits of one sort ("up to 30 days", "up
+    to 40 days") have to be the same.
+    """
+    mine, theirs = extent_of(text, one), extent_of(other_text, other)
+    points = one.kind is ValueKind.DATE or (mine.is_point and theirs.is_point)
+    limits = mine.is_limit and theirs.is_limit and isinf(mine.low) == isinf(theirs.low)
+    if points or limits:
+        return not _differ(one, other)
+    return not mine.misses(theirs, _slack(one, other))
+
+
 def _differ(one: Value, other: Value) -> bool:
     """Tell whether two values of one kind differ by more than rounding."""
     if one.kind is ValueKind.DATE:
@@ -189,15 +209,21 @@ def _differ(one: Value, other: Value) -> bool:
         if min(one.amount, other.amount) < 10_000:  # a day without a year
             return False
         return one.amount // step != other.amount // step
+    return abs(one.amount - other.amount) > _slack(one, other)
+
+
+def _slack(one: Value, other: Value) -> float:
+    """Return how far apart two values of one kind may be, and be one that was rounded."""
     rounded = one.step != other.step and one.kind is not ValueKind.MONEY  # prices are not rounded
     slack = max(one.step, other.step) / 2 if rounded else 0.0
     if one.approximate or other.approximate:
         slack = max(slack, 0.15 * max(one.amount, other.amount))
-    if one.kind is ValueKind.DURATION and one.step != other.step:
+    months = max(one.step, other.step) >= _MONTH_S
+    if one.kind is ValueKind.DURATION and one.step != other.step and months:
         slack = max(slack, 0.04 * max(one.amount, other.amount))  # a month is 30 or 31 days
     elif one.kind in (ValueKind.LENGTH, ValueKind.MASS) and one.step != other.step:
         slack = max(slack, 0.02 * max(one.amount, other.amount))  # 138 feet are 42 metres
-    return abs(one.amount - other.amount) > slack + 1e-9
+    return slack + 1e-9
 
 
 def _same_thing(

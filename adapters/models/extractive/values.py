@@ -76,8 +76,21 @@ _FIGURE = re.compile(
     r"|\d{1,3}(?:\.\d{3}){2,}(?!\d)|\d{1,18}(?:[.,]\d{1,9})?)"
 )
 _AFTER = re.compile(
-    rf"[\s-]?(?P<symbol>[%％{CURRENCY_SIGNS}]|°\s?[CF]|km/h|m/s\b|ft/s\b|m²|km²|[万亿]|[^\W\d_]+(?:-[^\W\d_]+)?)"
+    rf"\+?[\s-]?(?P<symbol>[%％{CURRENCY_SIGNS}]|°\s?[CF]|km/h|m/s\b|ft/s\b|m²|km²|[万亿]|[^\W\d_]+(?:-[^\W\d_]+)?)"
 )
+
+# What may stand between a figure and the unit of time it counts, and what makes that another unit.
+_COUNTING = re.compile(
+    r"(?:(?P<own>business|working|trading|school)|calendar|consecutive|full|whole|straight|solid"
+    r"|successive)\s+(?P<unit>[^\W\d_]+)",
+    re.IGNORECASE,
+)
+_SINGLE = re.compile(
+    r"\b(?:for|within|after|is|lasts?|least|most|exactly|only|than|about|nearly|almost|until|pendant)"
+    r"\s+(?P<one>an?|une?)\s+(?:(?:full|whole|single|calendar)\s+)?(?P<unit>[^\W\d_]+)",
+    re.IGNORECASE,
+)
+_RANGE_BEFORE = re.compile(r"(?<![\w.,-])\d{1,4}(?:[.,]\d+)?-\Z")
 
 
 def find_values(text: str) -> list[Value]:
@@ -135,7 +148,7 @@ def _amounts(text: str) -> list[Value]:
         if (
             marked
             or named
-            or _LABEL.search(before)
+            or (_LABEL.search(before) and not _ends_range(text, match))
             or _is_list_mark(text, match.start(), match.end())
         ):
             continue
@@ -150,6 +163,25 @@ def _amounts(text: str) -> list[Value]:
             value = _measured(text, number_word, 1, word.start(), word.end())
             if value.unit or value.kind is not ValueKind.NUMBER:
                 found.append(value)
+    return [*found, *_single(text)]
+
+
+def _ends_range(text: str, match: re.Match[str]) -> bool:
+    """Tell whether a figure is the last one of "20-40 days", rather than a part of a code."""
+    if not _RANGE_BEFORE.search(text[max(0, match.start() - 12) : match.start()]):
+        return False
+    after = _AFTER.match(text, match.end())
+    return after is not None and after["symbol"].lower() in UNITS
+
+
+def _single(text: str) -> list[Value]:
+    """Return the lengths of time that an article counts: "for a month"."""
+    found: list[Value] = []
+    for match in _SINGLE.finditer(text):
+        kind, factor, unit = UNITS.get(match["unit"].lower(), (ValueKind.NUMBER, 1.0, ""))
+        if kind is ValueKind.DURATION and len(match["unit"]) > 2:
+            span = match.start("one"), match.end("unit")
+            found.append(Value(kind, factor, factor, unit, *span))
     return found
 
 
@@ -174,6 +206,11 @@ def _is_list_mark(text: str, start: int, end: int) -> bool:
     if text[end : end + 1] not in (".", ")") or text[end + 1 : end + 2].strip():
         return False
     return not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t(")
+
+
+def number_of(digits: str) -> float:
+    """Return the amount that the figure `digits` stands for."""
+    return _number(digits)[0]
 
 
 def _number(digits: str) -> tuple[float, float]:
@@ -208,6 +245,11 @@ def _measured(text: str, number: float, step: float, start: int, end: int) -> Va
         return Value(ValueKind.LENGTH, number * 1852, step * 1852, "", start, end, near)
     if symbol == "per" and re.match(r"\s+cent\b", text[match.end() :]):
         return Value(ValueKind.PERCENT, number, step, "", start, match.end() + 5, near)
+    if counted := _COUNTING.match(text, match.start("symbol")):
+        kind, factor, _ = UNITS.get(counted["unit"].lower(), (ValueKind.NUMBER, 1.0, ""))
+        if kind is ValueKind.DURATION:
+            own = (counted["own"] or "").lower()
+            return Value(kind, number * factor, step * factor, own, start, counted.end(), near)
     base, _, rest = symbol.partition("-")
     known = UNITS.get(symbol) or (UNITS.get(base) if rest else None)
     if known:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from adapters.models.extractive.answers import Expected, expected_answer, holds_answer
-from adapters.models.extractive.terms import stems
+from adapters.models.extractive.terms import question_terms, stems
 from adapters.models.language.attach import facts_of
 from adapters.models.language.clashes import Compared, are_compatible
 from adapters.models.port import AssessInput, Assessment, Selected
@@ -17,6 +17,13 @@ MAX_MISSING = 5
 MAX_CONFLICTS = 5
 _MAX_GAP = 500
 _MAX_DIFFERENCE = 500
+# What is said of anything that is missing, beside the words of what was asked.
+_STOCK = stems(
+    "passages sources documents texts quotes state mention provide specify contain give tell say "
+    "find information answer exact explicit clear direct available missing details length time "
+    "number amount value date period duration specific lacking"
+)
+_MOST = 0.6
 # Sorts of answer that a quote either has or has not.
 _EXACT = (
     Expected.COUNT,
@@ -156,7 +163,8 @@ def _gap(finding: Finding, items: Sequence[Selected], given: AssessInput) -> str
     if not items:
         return said or f"No quote that answers {asked} was found in the passages assessed."
     is_exact = expected_answer(finding.subquestion.question) in _EXACT
-    if finding.coverage == "gap" or not (finding.coverage or is_exact):
+    doubted = finding.coverage == "gap" and not (is_exact and _denies_itself(finding, items))
+    if doubted or not (finding.coverage or is_exact):
         return said or f"The quotes do not answer {asked}."
     if not any(_serves(item, finding.subquestion) for item in items):
         sort = expected_answer(finding.subquestion.question).value
@@ -164,6 +172,20 @@ def _gap(finding: Finding, items: Sequence[Selected], given: AssessInput) -> str
     if given.cross_check and len({item.locator for item in items}) < 2:
         return f"{asked} is answered by one source only; a second one was asked for."
     return ""
+
+
+def _denies_itself(finding: Finding, items: Sequence[Selected]) -> bool:
+    """Tell whether a gap is said to be where a quote answers, with no word on what it lacks.
+
+    A gap that says what is open beyond the question's own words is believed.
+    """
+    asked = finding.subquestion
+    terms = {term.stem for term in question_terms(asked.question) if not term.is_name}
+    lacks = stems(finding.gap) - stems(f"{asked.question} {asked.query}") - _STOCK
+    return not lacks and any(
+        _serves(item, asked) and len(terms & stems(item.text)) >= _MOST * len(terms)
+        for item in items
+    )
 
 
 def _serves(item: Selected, subquestion: Subquestion) -> bool:

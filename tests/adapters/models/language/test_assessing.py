@@ -104,6 +104,25 @@ def test_a_sentence_that_only_points_elsewhere_does_not_cover_a_length_of_time()
     assert "meridian" in row.next_query.casefold()
 
 
+@pytest.mark.parametrize(
+    ("gap", "coverage"),
+    [
+        ("", Coverage.COVERED),
+        ("It is not stated.", Coverage.COVERED),
+        ("The passages do not state how long audit logs are kept.", Coverage.COVERED),
+        ("It is not stated whether backups of them are kept, too.", Coverage.GAP),
+    ],
+)
+def test_a_gap_beside_a_quote_that_answers_is_believed_if_it_says_what_is_open(
+    gap: str, coverage: Coverage
+) -> None:
+    said = {**answered("q2", ("p1", KEPT), coverage="gap"), "gap": gap}
+
+    made = assess(round_one(SECOND), assessed(said))
+
+    assert made.rows[1].coverage is coverage
+
+
 def test_a_next_query_is_the_models_unless_it_was_used() -> None:
     fresh = assessed(answered("q2", coverage="gap", query="Meridian Annex retention"))
     stale = assessed(answered("q2", coverage="gap", query=USED[1]))
