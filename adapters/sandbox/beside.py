@@ -7,8 +7,8 @@ command to it; at `none` only its limits hold.
 import ctypes
 import os
 import sys
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,8 @@ from adapters.sandbox.system import (
     is_superuser,
     outside_system,
 )
-from adapters.sandbox.trees import copy, give_to, is_larger, measure, open_folder, remove, tidy
+from adapters.sandbox.temporary import temporary_folder
+from adapters.sandbox.trees import copy, give_to, is_larger, measure, open_folder, tidy
 from adapters.sandbox.waiting import in_thread
 
 NEEDED_VERSION = 6
@@ -152,14 +153,16 @@ class _Box:
     """A folder for one command, with room for temporary files; gone when the block ends."""
 
     def __init__(self, user: int | None) -> None:
+        self._stack = ExitStack()
         try:
-            self.path = Path(tempfile.mkdtemp(prefix="assay-sandbox-")).resolve()
+            self.path = self._stack.enter_context(temporary_folder("assay-sandbox-"))
             self.temporary = self.path / "tmp"
             self.temporary.mkdir(0o700)
             if user is not None:
                 os.chown(self.path, user, user)
                 os.chown(self.temporary, user, user)
         except OSError as error:
+            self._stack.close()
             raise SandboxUnavailable(f"no folder could be made for the command: {error}") from error
         self.temporary_root = open_folder(self.temporary)
 
@@ -168,7 +171,7 @@ class _Box:
 
     def __exit__(self, *_: object) -> None:
         os.close(self.temporary_root)
-        remove(self.path)
+        self._stack.close()
 
 
 class LandlockSandbox(_BesideSandbox):

@@ -112,7 +112,11 @@ def available() -> Hierarchies | None:
         )
     except OSError:
         return None
-    return next((place for place in places if _works(place)), None)
+    found = next((place for place in places if _works(place)), None)
+    if found is not None:
+        for place in {found.memory, found.processes}:
+            _remove_abandoned(place)
+    return found
 
 
 def find(mountinfo: str, membership: str) -> list[Hierarchies]:
@@ -160,6 +164,15 @@ def _own(membership: str) -> dict[str, str]:
 def _place(mount: _Mount, path: str) -> Path:
     inner = os.path.relpath(path, mount.root)
     return Path(mount.place) if inner.startswith("..") else Path(mount.place, inner)
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove empty groups of processes that were killed together with those that watched them."""
+    for folder in place.glob("assay-*-*"):
+        maker = folder.name.split("-")[1]
+        if maker.isdigit() and not Path("/proc", maker).exists():
+            with suppress(OSError):  # something is still in it, or it is gone
+                folder.rmdir()
 
 
 def _works(places: Hierarchies) -> bool:

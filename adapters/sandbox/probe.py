@@ -8,7 +8,6 @@ import secrets
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Protocol
 from adapters.sandbox import toolchains
 from adapters.sandbox.port import Command, Finished, Limits, SandboxUnavailable
 from adapters.sandbox.supervision import Stop
+from adapters.sandbox.temporary import temporary_folder
 
 _PROGRAM = Path(__file__).with_name("reaching.py")
 _LIMITS = Limits(wall_s=60.0)
@@ -55,7 +55,7 @@ def probe(sandbox: Blocking) -> None:
 def _targets() -> Iterator[Path]:
     """Make what the program is to reach for, and the workspace that tells it."""
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-probe-")))
+        folder = stack.enter_context(temporary_folder("assay-probe-"))
         folder.chmod(0o755)
         file = folder / "private.txt"
         file.write_text("private")

@@ -7,7 +7,6 @@ binary. Nor can it tell whether the tests demand anything; those that a plan ask
 and reading them is for people.
 """
 
-import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import anyio
 
 from adapters.sandbox.port import Limits, Sandbox
+from adapters.sandbox.temporary import temporary_folder
 from adapters.verification import environments
 from adapters.verification.discovery import TestCommand, discover
 from adapters.verification.freezing import Change, tampered
@@ -80,9 +80,9 @@ async def _environment(installed: Path | None) -> AsyncIterator[Path]:
             raise ObstructedError(f"{installed} is no environment; install the dependencies again")
         yield installed
         return
-    with tempfile.TemporaryDirectory(prefix="assay-environment-") as folder:
+    with temporary_folder("assay-environment-") as folder:
         await anyio.Path(folder).chmod(0o755)  # the sandbox runs as nobody
-        made = Path(folder) / "environment"
+        made = folder / "environment"
         await anyio.to_thread.run_sync(environments.create, made)
         yield made
 

@@ -1,5 +1,7 @@
 """Where control groups are looked for, by what the kernel tells, and what is read from them."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,18 @@ def test_a_folder_that_is_no_group_is_not_taken_for_one(tmp_path: Path) -> None:
         cgroups._make(Hierarchies(tmp_path, tmp_path, is_v2=True), Limits())
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_empty_groups_of_processes_that_were_killed_are_removed(tmp_path: Path) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    for name in (f"assay-{gone.pid}-empty", f"assay-{gone.pid}-busy/x", f"assay-{os.getpid()}-x"):
+        (tmp_path / name).mkdir(parents=True)
+
+    cgroups._remove_abandoned(tmp_path)
+
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == sorted([f"assay-{gone.pid}-busy", f"assay-{os.getpid()}-x"])
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
