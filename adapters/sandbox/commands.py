@@ -1,5 +1,6 @@
 """What holds of commands whatever runs them: which are refused, and what environment they get."""
 
+import os
 import re
 import resource
 from pathlib import Path, PurePosixPath
@@ -23,6 +24,8 @@ def check(workspace: Path, command: Command) -> None:
     for text in (*command.argv, *command.environment, *command.environment.values()):
         if "\0" in text:
             raise InvalidRequest(f"{text!r} has a NUL character, which no program can be given")
+        if not _is_encodable(text):
+            raise InvalidRequest(f"{text!r} has characters that no program can be given")
     for name in command.environment:
         if not _NAME.fullmatch(name):
             raise InvalidRequest(f"{name!r} is no name of an environment variable")
@@ -48,6 +51,14 @@ def environment(command: Command, *, temporary: str) -> dict[str, str]:
 def reserves_addresses(argv: tuple[str, ...]) -> bool:
     """Return whether a limit on addresses would keep the program from starting at all."""
     return any(PurePosixPath(word).name in _RESERVES for word in argv[:2])
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:  # half of a pair, as JSON may hold
+        return False
+    return True
 
 
 def _check_inside(path: str) -> None:

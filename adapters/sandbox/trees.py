@@ -4,6 +4,7 @@ Links are never followed and nothing is opened that could block. Folders are hel
 contents are worked on, so that a path is never resolved twice.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -160,7 +161,8 @@ def copy(source: Path, target: int, *, owner: int | None, max_bytes: int) -> Non
 
     Regular files, folders, and links as links; of modes only what they permit, of times the last
     change. Sockets, pipes and devices are left out. Raises `InvalidRequest` for a tree that is
-    larger, or nested deeper, than allowed, and `SandboxUnavailable` when there is no room for it.
+    larger, or nested deeper, than allowed, or has paths that are too long, and `SandboxUnavailable`
+    when there is no room for it.
     """
     root = open_folder(source)
     budget, most = max_bytes, max_entries(max_bytes)
@@ -174,6 +176,8 @@ def copy(source: Path, target: int, *, owner: int | None, max_bytes: int) -> Non
                 raise InvalidRequest(f"{source} has more than {max_bytes:,} bytes")
             _copy_one(found, target, owner)
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidRequest(f"{source} has paths that are too long") from error
         raise SandboxUnavailable(
             f"{source} could not be copied for the sandbox: {error}"
         ) from error

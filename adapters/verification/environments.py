@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -24,6 +25,25 @@ class NoPytest(ObstructedError):
     """There is no pytest beside Assay that a clean environment could be given."""
 
     code = "PYTEST_MISSING"
+
+
+class NoRoom(ObstructedError):
+    """The environment could not be written here."""
+
+    code = "ENVIRONMENT_NOT_WRITTEN"
+
+
+@contextmanager
+def writing(environment: Path) -> Iterator[None]:
+    """Raise what the system refuses in this block as `NoRoom`: it says nothing about the code."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)[-200:]
+        raise NoRoom(
+            f"the environment for the tests could not be written to {environment}: {why}; make "
+            "room there, or set TMPDIR to a folder that has some"
+        ) from error
 
 
 def site_packages(environment: Path) -> Path:
@@ -59,9 +79,14 @@ def normalised(requirement: str) -> str:
 def create(environment: Path) -> None:
     """Make an environment in the folder `environment`, which is made with those above it.
 
-    Everybody may read it, since the sandbox runs as nobody. Raises `NoPytest`.
+    Everybody may read it, since the sandbox runs as nobody. Raises `NoPytest` and `NoRoom`.
     """
     distributions = _distributions()
+    with writing(environment):
+        _write(environment, distributions)
+
+
+def _write(environment: Path, distributions: tuple[Distribution, ...]) -> None:
     library = site_packages(environment)
     (environment / "bin").mkdir(parents=True)
     library.mkdir(parents=True)

@@ -105,10 +105,8 @@ async def install(
         file_bytes=max(limits.file_bytes, _ROOM),
     )
     log, reason = "", ""
-    commands = [
-        *([_pip(asked.pypi, target, index, room, wheels_only=wheels_only)] if asked.pypi else []),
-        *([_npm(asked.npm, target, index, room)] if asked.npm else []),
-    ]
+    with environments.writing(target):
+        commands = _commands(asked, target, index, room, wheels_only=wheels_only)
     for command in commands:
         finished = await sandbox.run_in_place(target, command)
         log += finished.output_tail.decode(errors="replace")
@@ -146,6 +144,15 @@ def _sorted_out(requirements: Iterable[Requirement]) -> _Asked:
     if len(pypi) + len(npm) > MAX_REQUIREMENTS:
         raise InvalidRequest(f"more than {MAX_REQUIREMENTS} requirements are not installed")
     return _Asked(tuple(dict.fromkeys(pypi)), tuple(dict.fromkeys(npm)))
+
+
+def _commands(
+    asked: _Asked, target: Path, index: Index, limits: Limits, *, wheels_only: bool
+) -> list[Command]:
+    return [
+        *([_pip(asked.pypi, target, index, limits, wheels_only=wheels_only)] if asked.pypi else []),
+        *([_npm(asked.npm, target, index, limits)] if asked.npm else []),
+    ]
 
 
 def _pip(

@@ -186,6 +186,7 @@ REFUSED = {
     "an empty program": Command(("",)),
     "an option for a program": Command(("-c",)),
     "a NUL": Command(("echo", "a\0b")),
+    "half of a pair": Command(("true",), environment={"GIVEN": "\ud800"}),
     "a folder outside": Command(("true",), cwd="../other"),
     "an absolute folder": Command(("true",), cwd="/etc"),
     "a missing folder": Command(("true",), cwd="missing"),

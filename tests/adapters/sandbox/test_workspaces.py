@@ -71,14 +71,19 @@ async def test_a_link_in_the_workspace_is_not_followed_into_the_copy(
     assert "private" not in said(finished)
 
 
-@pytest.mark.parametrize("how", ["bytes", "depth"])
-async def test_a_workspace_too_large_is_refused(bench: Bench, how: str) -> None:
+@pytest.mark.parametrize("how", ["bytes", "depth", "length"])
+async def test_a_workspace_too_large_is_refused(bench: Bench, tmp_path: Path, how: str) -> None:
     if how == "bytes":
         (bench.workspace / "big").write_bytes(bytes(2 * MIB))
-    else:
+    elif how == "depth":
         (bench.workspace / Path(*["d"] * 120)).mkdir(parents=True)
+    else:  # each half can be named, but both together cannot
+        half = Path(*["d" * 200] * 12)
+        (bench.workspace / half).mkdir(parents=True)
+        (tmp_path / half).mkdir(parents=True)
+        (tmp_path / half.parts[0]).rename(bench.workspace / half / "more")
 
-    with pytest.raises(InvalidRequest, match=r"more than 1,048,576 bytes|deeper than 100"):
+    with pytest.raises(InvalidRequest, match=r"more than 1,048,576 bytes|deeper than 100|too long"):
         await bench.run("true", command=Command((), limits=replace(SMALL, disk_bytes=MIB)))
 
 

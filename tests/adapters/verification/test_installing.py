@@ -177,6 +177,13 @@ def test_a_missing_environment_is_no_failure_of_the_code(tmp_path: Path) -> None
         asyncio.run(verify(workspace, FakeSandbox([]), frozen=None, environment=tmp_path / "no"))
 
 
+def test_an_environment_that_cannot_be_written_is_no_failure_of_the_code(tmp_path: Path) -> None:
+    (tmp_path / "lib").touch()
+
+    with pytest.raises(environments.NoRoom, match="could not be written"):
+        environments.create(tmp_path)
+
+
 @pytest.mark.timeout(600)
 def test_wheels_are_installed_and_seen_by_tests_with_their_plugins(
     tmp_path: Path, sandbox: Sandbox
