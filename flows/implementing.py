@@ -194,3 +194,16 @@ def recorded_in(run: Run, attempt: int) -> list[CodeFileRecorded]:
         and event.path in code.files
     )
     return sorted(events, key=lambda event: event.path)
+
+
+def files_after(run: Run, attempt: int) -> dict[str, CodeFileRecorded]:
+    """Return the files as repair number `attempt` left them (0: as first written), in their order.
+
+    What a later repair made of them is left out: so what is made of them is the same in a run that
+    goes on.
+    """
+    found: dict[str, CodeFileRecorded] = {}
+    for number in range(attempt + 1):
+        found |= {event.path: event for event in recorded_in(run, number)}
+    order = run.paper2code.file_order if run.paper2code else ()
+    return {path: found[path] for path in order if path in found}

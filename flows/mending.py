@@ -11,6 +11,7 @@ from adapters.models.chat.tokens import estimate
 from adapters.models.coder import FileDraft, RepairFilesInput
 from flows.code_tools import CodeTools
 from flows.designing import Agreed
+from flows.implementing import files_after
 from flows.step import Driver, Turn
 from state.code_events import CodeFileRecorded
 from state.code_stages import CodeStage
@@ -47,7 +48,9 @@ async def mend_code(
     Raises `StepFailed` or `BudgetExceeded` when there is none.
     """
     attempt = len(before) + 1
-    shown = await anyio.to_thread.run_sync(_shown, driver, found, tools.coder.context_tokens)
+    shown = await anyio.to_thread.run_sync(
+        _shown, driver, found, attempt, tools.coder.context_tokens
+    )
     plan = agreed.plan
     given = RepairFilesInput(
         title=plan.title,
@@ -105,14 +108,16 @@ class _Shown:
     frozen: tuple[FileDraft, ...]
 
 
-def _shown(driver: Driver, found: Verification, context_tokens: int) -> _Shown:
-    """Return the failing output, the files most likely at fault, and the frozen tests."""
+def _shown(driver: Driver, found: Verification, attempt: int, context_tokens: int) -> _Shown:
+    """Return the failing output, the files most likely at fault, and the frozen tests.
+
+    They are as they were before this attempt, of which some may be recorded already.
+    """
     code, artifacts = driver.paper2code, driver.desk.artifacts
     output = _output(found)[-min(_OUTPUT_CHARACTERS, 4 * context_tokens // _SHARE_OUTPUT) :]
     drafts = [
         FileDraft(path, artifacts.read_text(file.content_hash), file.summary)
-        for path in code.file_order
-        for file in (code.files[path],)
+        for path, file in files_after(driver.run, attempt - 1).items()
     ]
     frozen = set(code.frozen_hashes)
     own = [d for d in drafts if d.path not in frozen and not d.path.endswith(".md")]

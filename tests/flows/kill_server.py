@@ -14,10 +14,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -196,10 +197,10 @@ def carry_out(job: Job) -> str:
     return execute(desk, job.run_id).status
 
 
-def in_child(job: Job, answer: int) -> None:
-    """Carry out the job and leave without any of the parent's clean-up."""
+def in_child(work: Callable[[], str], answer: int) -> None:
+    """Do the work and leave without any of the parent's clean-up."""
     try:
-        os.write(answer, carry_out(job).encode())
+        os.write(answer, work().encode())
         os._exit(0)
     except BaseException:  # noqa: BLE001 - whatever it is, the test shall see it
         import traceback
@@ -210,7 +211,7 @@ def in_child(job: Job, answer: int) -> None:
 
 def run_all(jobs: Sequence[Job]) -> list[dict[str, object]]:
     """Carry out all `jobs` at once, each in a child of its own; return how each ended."""
-    children = [fork_child(job) for job in jobs]  # all of them, before a thread exists
+    children = [fork_child(partial(carry_out, job), job.home) for job in jobs]  # before threads
     timers = [
         threading.Timer(job.kill_after_s, os.kill, (pid, signal.SIGKILL))
         for job, (pid, _) in zip(jobs, children, strict=True)
@@ -224,14 +225,14 @@ def run_all(jobs: Sequence[Job]) -> list[dict[str, object]]:
     return answers
 
 
-def fork_child(job: Job) -> tuple[int, int]:
-    """Fork a child that carries out the job; return its pid, and a pipe from it."""
-    Path(job.home).mkdir(parents=True, exist_ok=True)
+def fork_child(work: Callable[[], str], home: str) -> tuple[int, int]:
+    """Fork a child that does the work in `home`; return its pid, and a pipe from it."""
+    Path(home).mkdir(parents=True, exist_ok=True)
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reading)
-        in_child(job, writing)
+        in_child(work, writing)
     os.close(writing)
     return pid, reading
 
@@ -245,25 +246,32 @@ def wait_for(pid: int, pipe: int) -> dict[str, object]:
     return {"signal": killed_by, "code": os.waitstatus_to_exitcode(status), "said": said}
 
 
-def main() -> None:
-    """Import everything, say so, and serve jobs until stdin ends."""
+def serve(run_jobs: Callable[[Any], object], modules: Sequence[str]) -> None:
+    """Import everything, say so, and give each line of jobs to `run_jobs` until stdin ends."""
     from flows.engine import configure
     from flows.server import start_server
 
     home = Path(sys.argv[1])
     configure(start_server(home).wait(), home)
-    for module in (
+    for module in ("flows.runs", *modules):
+        importlib.import_module(module)
+    answer("ready")
+    for line in sys.stdin:
+        answer(run_jobs(json.loads(line)))
+
+
+def main() -> None:
+    """Serve jobs of research."""
+    modules = (
         "adapters.models.chat.wire",
         "adapters.models.extractive.researcher",
         "adapters.search.local",
         "flows.research",
-        "flows.runs",
-    ):
-        importlib.import_module(module)
-    answer("ready")
-    for line in sys.stdin:
-        jobs = [Job(**{**job, "sources": tuple(job["sources"])}) for job in json.loads(line)]
-        answer(run_all(jobs))
+    )
+    serve(
+        lambda jobs: run_all([Job(**{**job, "sources": tuple(job["sources"])}) for job in jobs]),
+        modules,
+    )
 
 
 def answer(value: object) -> None:

@@ -11,11 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from state.envelope import Line
 from state.journal import read_journal, run_folder
 from tests.flows.kill_server import Job
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "How warm is the Ostrel kiln, and how long does a tile stay in the Vell drying loft?"
@@ -34,10 +37,10 @@ PAPERS = {
 class KillServer:
     """One forking process (see `kill_server`); carries out one list of jobs at a time."""
 
-    def __init__(self, prefect_home: Path) -> None:
-        script = ROOT / "tests" / "flows" / "kill_server.py"
+    def __init__(self, prefect_home: Path, script: str = "kill_server.py") -> None:
+        path = ROOT / "tests" / "flows" / script
         self._process = subprocess.Popen(
-            [sys.executable, str(script), str(prefect_home)],
+            [sys.executable, str(path), str(prefect_home)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -45,7 +48,7 @@ class KillServer:
             cwd=prefect_home,
         )
 
-    def run(self, jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    def run(self, jobs: "Sequence[DataclassInstance]") -> list[dict[str, Any]]:
         """Carry out `jobs` at once and return how each ended."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps([asdict(job) for job in jobs]) + "\n")
