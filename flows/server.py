@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -184,14 +185,28 @@ def start_server(
     """
     idle_limit_s = 0.0 if os.environ.get("CI") else idle_minutes * 60
     pending = PendingServer(Place.of(home), idle_limit_s=idle_limit_s, port=port)
+    if port and not pending.alive():
+        require_free(port)
     record = pending.look()
     if port and record and record.port != port:
         pending.release()
         raise InvalidRequest(
-            f"the Prefect server of {home} is at port {record.port}; stop it first with 'assay "
-            f"down', or leave out --port"
+            f"the Prefect server of {home} is at port {record.port}; stop it first with "
+            f"'assay down', or leave out --port"
         )
     return pending
+
+
+def require_free(port: int) -> None:
+    """Raise `InvalidRequest` when something else listens on `port` of 127.0.0.1."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise InvalidRequest(
+                f"port {port} of 127.0.0.1 cannot be had ({error.strerror}); name another one"
+            ) from error
 
 
 def stop_server(home: Path, *, unless_used: bool = False, grace_s: float = 10.0) -> bool:

@@ -151,12 +151,12 @@ def claim(place: Place, port: int = 0) -> tuple[socket.socket, Record]:
     """Bind the port and write the record. Only the holder of the server lock may call this.
 
     A record that is still there belongs to a server that crashed. When its port is free the new
-    server takes its port and secret, so runs and browsers that knew it go on. Else it takes
-    `port`, if that is free.
+    server takes its port and secret, so runs and browsers that knew it go on, unless `port` says
+    another one.
     """
     before = read_record(place)
     place.record.unlink(missing_ok=True)
-    listener = bind(before.port if before else port or None)
+    listener = bind(port or (before.port if before else None))
     port = int(listener.getsockname()[1])
     record = Record(
         pid=os.getpid(),

@@ -38,6 +38,15 @@ def is_serving(place: Place) -> bool:
         lock.close()
 
 
+def refuse_served(home: Path) -> None:
+    """Raise `RejectedError` (SERVING) when `assay serve` keeps the Prefect server of `home`."""
+    if (home / "prefect").is_dir() and is_serving(Place.of(home)):
+        raise RejectedError(
+            f"'assay serve' is serving {home} and would start the server again; end that instead",
+            code="SERVING",
+        )
+
+
 def knock(home: Path) -> bool:
     """Have the recovery look at once if somebody serves `home`; tell whether somebody does."""
     if not (home / "prefect").is_dir() or not is_serving(place := Place.of(home)):

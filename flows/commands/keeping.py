@@ -122,14 +122,16 @@ def backup(
 def down(*, json: Json = False) -> None:
     """Stop Assay's Prefect server in the background.
 
-    A later run starts it again.
+    A later run starts it again. While 'assay serve' keeps it, end that first.
 
     Example: assay down
     """
     from flows.server import stop_server
+    from flows.serving_record import refuse_served
     from flows.terminal import out, out_json
 
     home = settings().home
+    refuse_served(home)
     stopped = (home / "prefect").is_dir() and stop_server(home)
     if json:
         out_json({"stopped": stopped})

@@ -229,12 +229,14 @@ def cancel(
     """
     from flows.runs import await_end
     from flows.runs import cancel as cancel_run
+    from flows.serving_record import knock
     from flows.terminal import out, out_json
 
     opened = desk_with(run_id)
     run = cancel_run(opened, run_id, reason)
     if not run.is_terminal:
         run = await_end(opened, run_id, within_s=CANCEL_WAIT_S)
+    knock(opened.settings.home)
     if opened.settings.notify and run.is_terminal:
         from flows.notifying import notify_due
 

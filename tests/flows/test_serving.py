@@ -3,13 +3,21 @@
 import re
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
 
 from flows.answering import answer_review
+from flows.resuming import FROM_OUTSIDE
+from flows.runs import request_of, submit
+from flows.serving_record import knock
+from state.events import Holder, draft
 from state.projection import Run
+from state.run_events import RunInterrupted, RunLeased, RunStarted
+from tests.flows.command_line import QUESTION, CommandLine
 from tests.flows.pages_client import HttpError, PagesClient, until
 from tests.flows.served_home import RESEARCH, ServedHome, question_of, served_home
 
@@ -55,24 +63,29 @@ def asked_again(home: ServedHome, flow_run: str, key: str) -> str:
     return str(until(lambda: home.pages.form(seen, "description"), bool))
 
 
-def test_a_plan_is_approved_in_prefect_after_everything_was_started_anew(
-    serving: ServedHome,
-) -> None:
+def test_what_waits_and_what_works_outlasts_the_end_of_everything(serving: ServedHome) -> None:
     """Cases: B4 50; D 28, 34."""
     flow_run = serving.start("reviewed", review=True)
+    working = serving.start_held("stopped")
     seen = serving.pages.wait(flow_run, "Suspended")
     shown = until(lambda: serving.pages.form(seen, "description"), bool)
     before = serving.types("reviewed")
 
-    code = serving.served[-1].told_to_end()
+    code = serving.served[-1].told_to_end(signal.SIGINT)
+    left = serving.run("stopped")
+    crashed = serving.pages.flow_run(working)["state"]["name"]
     down = serving.line.look("down")
+    serving.model.held = ""
     serving.serve()
     still = serving.pages.flow_run(flow_run)["state"]["name"]
     answer = serving.pages.resume(flow_run, decision="approve", your_name="Ada")
     ended = serving.pages.wait(flow_run, "Completed", "Failed", "Crashed")
 
-    assert code == 0
-    assert down.code == 0
+    assert (code, down.code) == (0, 0)
+    assert left.status == "interrupted"
+    assert left.reason == "the server that executed the run was stopped"
+    assert crashed == "Crashed"
+    assert serving.completed("stopped").epoch == 2
     assert "## Plan 1" in shown
     assert "effect_reserved" not in before[before.index("review_requested") :]
     assert still == "Suspended"
@@ -189,22 +202,6 @@ def test_a_killed_process_is_noticed_and_its_run_goes_on(serving: ServedHome) ->
     assert [run["state"]["name"] for run in by_tag] == ["Crashed", "Completed"]
 
 
-def test_stopping_interrupts_what_is_executed_and_serving_anew_goes_on(serving: ServedHome) -> None:
-    flow_run = serving.start_held("stopped")
-
-    code = serving.served[-1].told_to_end(signal.SIGINT)
-    left = serving.run("stopped")
-    serving.model.held = ""
-    serving.serve()
-    run = serving.completed("stopped")
-
-    assert code == 0
-    assert left.status == "interrupted"
-    assert left.reason == "the server that executed the run was stopped"
-    assert serving.pages.flow_run(flow_run)["state"]["name"] == "Crashed"
-    assert run.epoch == 2
-
-
 def test_a_prefect_server_that_dies_is_started_again_and_the_run_goes_on(
     serving: ServedHome,
 ) -> None:
@@ -242,11 +239,61 @@ def test_after_a_power_cut_the_run_completes_with_the_report_that_it_would_have_
     assert serving.line.look("verify", "cut-off").code == 0
 
 
-def test_one_home_is_served_once(serving: ServedHome) -> None:
+def test_one_home_is_served_once_and_its_server_stays_up(serving: ServedHome) -> None:
     ran = serving.line.run("serve")
+    down = serving.line.look("down")
 
     assert ran.code == 2
     assert "already serving" in ran.err
+    assert down.code == 2
+    assert "is serving" in down.err
+
+
+def test_a_port_that_is_taken_is_refused(serving: ServedHome, tmp_path: Path) -> None:
+    taken = urlsplit(serving.server.base_url).port
+    other = CommandLine(tmp_path / "other", serving.line.notes)
+
+    refused = other.run("serve", "--port", str(taken))
+
+    assert refused.code == 2
+    assert f"port {taken}" in refused.err
+    assert not (other.home / "prefect" / "server.json").exists()
+
+
+def test_two_flow_runs_of_one_run_execute_it_once(serving: ServedHome) -> None:
+    first = serving.start_held("twice")
+    form = {"question": question_of("twice"), "model": "served", "scope": "quick"}
+    second = serving.pages.wait(serving.start("twice", **form), "Executed elsewhere", "Completed")
+    leased = serving.types("twice").count("run_leased")
+    shown = command_lines(serving)
+    said = "".join(each.said for each in serving.served)
+    serving.line.look("cancel", "twice")
+
+    assert second["state"]["name"] == "Executed elsewhere"
+    assert second["state"]["type"] == "COMPLETED"
+    assert leased == 1
+    assert serving.pages.wait(first, "Cancelled")
+    secret = serving.pages.login.partition(":")[2]
+    assert "prefect.engine" in shown
+    assert secret not in shown + said
+
+
+def test_what_a_crashed_command_left_goes_on_on_the_server(serving: ServedHome) -> None:
+    desk = serving.desk
+    leased = RunLeased(epoch=1, holder=Holder(pid=1, host="elsewhere"))
+    stopped = RunInterrupted(code="WORKFLOW_INTERRUPTED", reason=FROM_OUTSIDE)
+    for run_id, ended in (("orphan", ()), ("left", (stopped,))):
+        submit(desk, request_of(desk, QUESTION, sources=[serving.line.notes], run_id=run_id))
+        desk.ledger.append(run_id, [draft(each) for each in (leased, RunStarted(), *ended)])
+
+    knock(serving.home)
+    run = serving.completed("orphan")
+
+    assert run.epoch == 2
+    by_tag = serving.pages.flow_runs("run:orphan")
+    assert [each["name"] for each in by_tag] == [f"orphan · {QUESTION}"]
+    assert serving.run("left").status == "interrupted"
+    assert serving.pages.flow_runs("run:left") == []
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
@@ -289,19 +336,10 @@ def test_the_pages_need_the_login_and_lead_nowhere_else(serving: ServedHome) -> 
     assert "frame-ancestors 'none'" in policy
 
 
-def test_no_command_line_and_no_log_holds_the_secret(serving: ServedHome) -> None:
-    serving.start_held("secretive")
-    secret = serving.pages.login.partition(":")[2]
-    processes = [psutil.Process(serving.served[-1].process.pid), serving.executing("secretive")]
-    processes += processes[0].children(recursive=True)
-
-    lines = [" ".join(process.cmdline()) for process in processes]
-    said = "".join(each.said for each in serving.served)
-    serving.line.look("cancel", "secretive")
-
-    assert any("prefect.engine" in line for line in lines)
-    assert not [line for line in lines if secret in line]
-    assert secret not in said
+def command_lines(home: ServedHome) -> str:
+    """Return the command lines of all processes of what serves."""
+    root = psutil.Process(home.served[-1].process.pid)
+    return "\n".join(" ".join(each.cmdline()) for each in (root, *root.children(recursive=True)))
 
 
 def waiting_run(home: ServedHome) -> str:
