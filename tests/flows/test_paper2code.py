@@ -24,10 +24,10 @@ def _sandbox_is_missing() -> str:
     return ""
 
 
-pytestmark = [
-    pytest.mark.usefixtures("prefect_server"),
-    pytest.mark.skipif(bool(_sandbox_is_missing()), reason=_sandbox_is_missing() or "there is one"),
-]
+needs_sandbox = pytest.mark.skipif(
+    bool(_sandbox_is_missing()), reason=_sandbox_is_missing() or "there is one"
+)
+pytestmark = [pytest.mark.usefixtures("prefect_server"), needs_sandbox]
 
 
 @pytest.fixture
@@ -148,9 +148,9 @@ def test_a_file_that_stays_empty_is_named_as_missing(world: CodeWorld) -> None:
     """Cases: A 4, A 10."""
     world.coder = scripted(
         lies={
-            "write_file": lambda given, honest: FileDraft(given.file.path, " \n")
-            if given.file.path == "smoother.py"
-            else honest
+            "write_file": lambda given, honest: (
+                FileDraft(given.file.path, " \n") if given.file.path == "smoother.py" else honest
+            )
         }
     )
 
