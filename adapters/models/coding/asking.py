@@ -18,6 +18,7 @@ T = TypeVar("T")
 _ATTEMPTS = 2
 _CONTINUATIONS = 2
 _SHOWN_TOKENS = 700
+_MENDING_TEMPERATURE = 0.4
 _PROBLEM_CHARACTERS = 1200
 _LONGEST_ANSWER = 12_288
 _OVERLAP_CHARACTERS = 400
@@ -171,7 +172,9 @@ def _mended(request: ChatRequest, said: str, problem: str) -> ChatRequest:
     shown = cut_to(said.strip(), _SHOWN_TOKENS)
     before = (Message("assistant", shown),) if shown else ()
     mend = load("repair-file").render(problem=problem)
-    return replace(request, messages=(*request.messages, *before)).saying_more(mend)
+    # A small model that is asked at no temperature says the same again.
+    warmer = replace(request, temperature=max(request.temperature, _MENDING_TEMPERATURE), seed=1)
+    return replace(warmer, messages=(*request.messages, *before)).saying_more(mend)
 
 
 def _has_room(model: ChatModel, request: ChatRequest) -> bool:

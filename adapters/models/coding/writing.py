@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -25,12 +26,14 @@ from adapters.models.coding.showing import (
     text_request,
 )
 from adapters.models.coding.stubs import find_stubs
+from adapters.models.extractive.terms import stems
 from adapters.models.language.asking import fitted
-from state.values.code_plan import FileRole
+from state.values.code_plan import FileRole, Quantity
 from state.values.redaction import redact
 
 _PROMPTS = {FileRole.TEST: "code-tests", FileRole.DOCUMENT: "code-document"}
 _MOST_NAMED = 6
+_SMALL_CONTEXT = 16_384
 
 
 def written_by_rule(given: WriteFileInput) -> str | None:
@@ -50,11 +53,26 @@ def written_by_rule(given: WriteFileInput) -> str | None:
 
 def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]:
     """Return the request for a file, with as much of the paper as fits, and how it is read."""
-    scores = relevance(given.segments, _about(given)) if given.segments else []
+    is_small = context_tokens <= _SMALL_CONTEXT
+    told = replace(given, quantities=_its_own(given)) if is_small else given
+    scores = relevance(given.segments, _about(told)) if given.segments else []
     most = max(scores, default=0.0) or 1.0
     pieces = pieces_of(given.segments, [score / most for score in scores])
-    whole = fitted(pieces, partial(_request, given, file_limit(context_tokens)), context_tokens)
+    whole = fitted(pieces, partial(_request, told, file_limit(context_tokens)), context_tokens)
     return AskedText(whole.request, partial(read_draft, given))
+
+
+def _its_own(given: WriteFileInput) -> tuple[Quantity, ...]:
+    """Return the quantities that share a word with the file or its part; all if none does.
+
+    A small model uses whatever number it is shown.
+    """
+    part = given.component
+    said = [given.file.path, *given.file.interface, *(each.interface for each in given.known)]
+    said += [part.name, part.criterion] if part else []
+    words = stems(" ".join(said).replace("_", " ").replace("/", " "))
+    own = tuple(each for each in given.quantities if words & stems(each.name.replace("_", " ")))
+    return own or given.quantities
 
 
 def read_draft(given: WriteFileInput, answer: str) -> FileDraft:

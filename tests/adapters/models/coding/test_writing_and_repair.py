@@ -68,6 +68,19 @@ def test_a_file_is_written_from_its_part_of_the_plan_and_the_paper() -> None:
         assert shown in said
 
 
+def test_a_small_model_is_shown_the_values_of_the_file_alone() -> None:
+    own = Quantity("core decay", QuantityKind.HYPERPARAMETER, "0.9")
+    other = Quantity("window", QuantityKind.RESULT, "19")
+    given = writing(SOURCE, quantities=(own, other))
+
+    _, small = write(given, f"```python\n{CODE}```")
+    _, large = write(given, f"```python\n{CODE}```", context=131_072)
+
+    assert "window = 19" not in small.requests[0].messages[1].text
+    assert "core decay = 0.9" in small.requests[0].messages[1].text
+    assert "window = 19" in large.requests[0].messages[1].text
+
+
 def test_requirements_and_packages_are_written_without_a_model() -> None:
     manifest = PlannedFile("requirements.txt", "Packages.", FileRole.CONFIGURATION)
     package = PlannedFile("pkg/__init__.py", 'The "package".')
