@@ -12,12 +12,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from state.values.errors import ObstructedError
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _OLDER = re.compile(r"python_version\s*<\s*[\"'](\d+)\.(\d+)[\"']")
+_NOT_NEEDED = re.compile(r"/pygments/(?:styles/|lexers/(?!__init__|_mapping|python))")
 _LIBRARY = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 
 
@@ -99,8 +101,8 @@ def _write(environment: Path, distributions: tuple[Distribution, ...]) -> None:
         (environment / "bin" / name).symlink_to(python)
     for each in distributions:
         _copy(each, library)
-    if not (library / "_pytest" / "__pycache__").exists():
-        compileall.compile_dir(library / "_pytest", quiet=2)
+    # The sandbox cannot keep byte code: what is not there is compiled again in every run.
+    compileall.compile_dir(library, quiet=2, rx=_NOT_NEEDED)
     for folder in (environment, *(each for each in environment.rglob("*") if each.is_dir())):
         folder.chmod(0o755)
 
@@ -142,7 +144,14 @@ def _copy(of: Distribution, library: Path) -> None:
         source = Path(str(of.locate_file(file)))
         if file.is_absolute() or ".." in file.parts or not source.is_file():
             continue
-        target = library / file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target)  # with its time, which byte code is valid for
-        target.chmod(0o644)
+        _copy_one(source, library / file)
+        if source.suffix == ".py":
+            compiled = Path(cache_from_source(str(source)))
+            if compiled.is_file():  # not always among the files that are listed
+                _copy_one(compiled, Path(cache_from_source(str(library / file))))
+
+
+def _copy_one(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target)  # with its time, which byte code is valid for
+    target.chmod(0o644)

@@ -53,6 +53,8 @@ _REWRITING = (
     "    if report.failed:\n"
 )
 
+_UNRUN = ("test_taken", "test_replaced", "test_tried", "test_passed_over", "test_uncalled")
+
 CASES: dict[str, Case] = {
     # Options of the project's that choose what is run.
     "only collected": _failed(
@@ -68,36 +70,40 @@ CASES: dict[str, Case] = {
     "plugins switched off by an option": _failed(
         {"test_it.py": FAILING, "setup.cfg": "[tool:pytest]\naddopts = -p no:python\n"}
     ),
-    "looked for elsewhere": _not_run(
+    "looked for elsewhere, called something else, left out": _not_run(
         {
+            "pytest.ini": "[pytest]\ntestpaths = easy\npython_functions = test_good\n",
+            "easy/conftest.py": "collect_ignore = ['test_left.py']\n",
+            "easy/test_easy.py": PASSING + FAILING,
+            "easy/test_left.py": PASSING,
             "tests/test_it.py": FAILING,
-            "easy/test_easy.py": PASSING,
-            "pytest.ini": "[pytest]\ntestpaths = easy\n",
         },
-        "never collected: tests/test_it.py::test_bad",
-    ),
-    "called something else": _not_run(
-        {"test_it.py": PASSING + FAILING, "pytest.ini": "[pytest]\npython_functions = test_good\n"},
-        "never collected: test_it.py::test_bad",
+        (
+            "3 tests that the files define were never collected: easy/test_easy.py::test_bad,"
+            " easy/test_left.py::test_good, tests/test_it.py::test_bad"
+        ),
     ),
     # Tests that do not run.
-    "all skipped": _not_run(
-        {"test_it.py": "import pytest\n@pytest.mark.skip\n" + FAILING}, "no test was executed"
+    "all skipped, or expected to fail": _not_run(
+        {
+            "test_it.py": "import pytest\n@pytest.mark.skip\n"
+            + FAILING
+            + "@pytest.mark.xfail\ndef test_expected():\n    assert False\n"
+        },
+        "no test was executed, 2 skipped",
     ),
-    "only expected failures": _not_run(
-        {"test_it.py": "import pytest\n@pytest.mark.xfail\n" + FAILING}, "no test was executed"
+    "tests that only seem to pass, and a warning ignored": _failed(
+        {
+            "test_it.py": (
+                "def test_returns():\n    return False\n"
+                "async def test_is_not_awaited():\n    assert False\n"
+                "def test_exits():\n    raise SystemExit(0)\n"
+            ),
+            "pytest.ini": "[pytest]\nfilterwarnings = ignore\n",
+        },
+        "3 of 3 tests failed",
     ),
     "an empty file": _failed({"tests/test_it.py": ""}, "exit code 5"),
-    "False is returned": _failed({"test_it.py": "def test_it():\n    return False\n"}),
-    "False is returned, and the warning ignored": _failed(
-        {
-            "test_it.py": "def test_it():\n    return False\n",
-            "pytest.ini": "[pytest]\nfilterwarnings = ignore\n",
-        }
-    ),
-    "a coroutine that nobody awaits": _failed(
-        {"test_it.py": "async def test_it():\n    assert False\n"}
-    ),
     # The process ends early.
     "conftest ends the process": _not_run(
         _with_conftest("import os\nos._exit(0)\n"), "could not be counted"
@@ -109,21 +115,27 @@ CASES: dict[str, Case] = {
     "a module exits": _failed(
         {"test_it.py": PASSING + "import sys\nsys.exit(0)\n"}, "ended with exit code 3"
     ),
-    "a test exits": _failed({"test_it.py": "def test_it():\n    raise SystemExit(0)\n"}),
     "a test ends the session": _failed(
         {"test_it.py": "import pytest\ndef test_it():\n    pytest.exit('ok', returncode=0)\n"},
         "reported as something else",
     ),
-    "the exit code is changed at the end": _failed(
-        _with_conftest("import atexit, os\natexit.register(os._exit, 0)\n")
-    ),
-    "the session's status is changed": _failed(
-        _with_conftest("def pytest_sessionfinish(session):\n    session.exitstatus = 0\n")
+    "the session's status and the exit code are changed": _failed(
+        _with_conftest(
+            "import atexit, os\natexit.register(os._exit, 0)\n"
+            "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"
+        )
     ),
     # conftest files that say something else than what happened.
-    "failures reported as passed": _failed(
-        _with_conftest(_REWRITING + "        report.outcome = 'passed'\n"),
-        "reported as something else: test_it.py::test_bad",
+    "failures, and a fixture's fault, reported as passed": _failed(
+        _with_conftest(
+            _REWRITING + "        report.outcome = 'passed'\n",
+            "import pytest\n@pytest.fixture\ndef made():\n    yield\n    raise ValueError\n"
+            "def test_it(made):\n    pass\n" + FAILING,
+        ),
+        (
+            "1 of 1 tests failed, 1 could not be run to the end; of these were reported as"
+            " something else: test_it.py::test_it, test_it.py::test_bad"
+        ),
     ),
     "failures reported as skipped": _failed(
         _with_conftest(
@@ -142,34 +154,28 @@ CASES: dict[str, Case] = {
         ),
         "reported as something else",
     ),
-    "a fixture's fault hidden": _failed(
-        _with_conftest(
-            _REWRITING + "        report.outcome = 'passed'\n",
-            "import pytest\n@pytest.fixture\ndef made():\n    yield\n    raise ValueError\n"
-            "def test_it(made):\n    pass\n",
-        ),
-        "1 could not be run to the end",
-    ),
-    "tests that are not called": _not_run(
-        _with_conftest("def pytest_pyfunc_call(pyfuncitem):\n    return True\n"), "did not run"
-    ),
-    "the protocol skipped": _not_run(
-        _with_conftest("def pytest_runtest_protocol(item, nextitem):\n    return True\n"),
-        "did not run: test_it.py::test_bad",
-    ),
-    "tests replaced": _not_run(
+    "tests taken out, replaced, passed over, not called, or tried again without": _not_run(
         _with_conftest(
             "def pytest_collection_modifyitems(items):\n"
-            "    for item in items:\n"
-            "        item.obj = lambda: None\n"
+            "    items[:] = [each for each in items if each.name != 'test_taken']\n"
+            "    for each in items:\n"
+            "        if each.name == 'test_replaced':\n            each.obj = lambda: None\n"
+            "        if each.name == 'test_tried':\n"
+            "            each.runtest = twice(each, each.runtest)\n"
+            "def twice(item, run):\n"
+            "    def again():\n"
+            "        try:\n            run()\n"
+            "        except AssertionError:\n"
+            "            item.obj = lambda: None\n            run()\n"
+            "    return again\n"
+            "def pytest_runtest_protocol(item, nextitem):\n"
+            "    return True if item.name == 'test_passed_over' else None\n"
+            "def pytest_pyfunc_call(pyfuncitem):\n"
+            "    return True if pyfuncitem.name == 'test_uncalled' else None\n",
+            PASSING + "".join(f"def {name}():\n    assert False\n" for name in _UNRUN),
         ),
-        "did not run: test_it.py::test_bad",
-    ),
-    "tests taken out of the selection": _not_run(
-        _with_conftest(
-            "def pytest_collection_modifyitems(items):\n    del items[1:]\n", PASSING + FAILING
-        ),
-        "did not run: test_it.py::test_bad",
+        "5 of the tests that there are did not run: "
+        + ", ".join(f"test_it.py::{name}" for name in _UNRUN),
     ),
     "failures expected afterwards": _failed(
         _with_conftest(
@@ -180,10 +186,6 @@ CASES: dict[str, Case] = {
             PASSING + FAILING,
         ),
         "reported as something else: test_it.py::test_bad",
-    ),
-    "files left out": _not_run(
-        {**_with_conftest("collect_ignore = ['test_it.py']\n"), "test_good.py": PASSING},
-        "never collected: test_it.py::test_bad",
     ),
     "the watch taken off": _failed(
         _with_conftest(
@@ -247,22 +249,6 @@ CASES: dict[str, Case] = {
             ),
         },
         "in the place of 2 tests: test_it.py::test_bad, test_it.py::test_code",
-    ),
-    "a second try without the test": _not_run(
-        _with_conftest(
-            "def pytest_collection_modifyitems(items):\n"
-            "    for item in items:\n"
-            "        item.runtest = again(item, item.runtest)\n"
-            "def again(item, run):\n"
-            "    def twice():\n"
-            "        try:\n            run()\n"
-            "        except AssertionError:\n"
-            "            item.obj = lambda: None\n"
-            "            run()\n"
-            "    return twice\n",
-            PASSING + FAILING,
-        ),
-        "did not run: test_it.py::test_bad",
     ),
     "a record forged by a child process": _not_run(
         {

@@ -131,7 +131,7 @@ def test_tests_that_hang_are_ended_and_it_is_known_where(
     endless = "import time\ndef test_train():\n    while True:\n        time.sleep(1)\n"
     workspace = write(tmp_path, {"test_it.py": PASSING + endless})
 
-    limits = Limits(wall_s=8.0)
+    limits = Limits(wall_s=6.0)
     found = _verify(workspace, sandbox, environment, limits=limits)
 
     assert found.verdict is Verdict.TIMEOUT
