@@ -34,5 +34,5 @@ async def consult(
     except RejectedError as error:
         raise StepFailed(error.message, code=error.code) from error
     return await driver.step(
-        turn, task, given, kind, reserve=reserve, researcher=tools.researcher, **more
+        turn, task, given, kind, reserve=reserve, inherit=True, researcher=tools.researcher, **more
     )

@@ -10,9 +10,10 @@ import anyio
 from adapters.models.chat.tokens import estimate
 from adapters.models.coder import AnalyseInput, Analysis, DesignInput
 from adapters.models.coding.selecting import select
+from flows.at_once import in_order
 from flows.code_tools import CodeTools
 from flows.sourcing import Material, spell_plan
-from flows.step import Driver, StepFailed, Turn, in_order
+from flows.step import Driver, StepFailed, Turn
 from state.code_events import CodePlanRecorded
 from state.errors import BudgetExceeded
 from state.values.code_plan import CodePlan, PaperCitation

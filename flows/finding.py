@@ -6,8 +6,9 @@ from functools import partial
 
 from adapters.search.identity import identities, merge_hits
 from adapters.search.port import Hit, Search, SearchPage
+from flows.at_once import in_order
 from flows.knowledge import Knowledge
-from flows.step import Driver, StepFailed, Turn, in_order
+from flows.step import Driver, StepFailed, Turn
 from flows.stopping import next_queries
 from flows.wiring import Tools
 from state.errors import BudgetExceeded

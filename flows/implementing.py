@@ -9,9 +9,10 @@ import anyio
 from adapters.models.coder import KnownFile, WriteFileInput
 from adapters.models.coding.interfaces import interface_of
 from adapters.models.coding.selecting import select
+from flows.at_once import in_order
 from flows.code_tools import CodeTools
 from flows.designing import Agreed, still
-from flows.step import Driver, Turn, in_order
+from flows.step import Driver, Turn
 from state.code_events import CodeFileRecorded
 from state.code_stages import CodeStage
 from state.projection import Run

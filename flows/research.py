@@ -17,6 +17,7 @@ Each step is durable (`flows.step`): run again, the flow takes what had settled 
 
 import json
 from dataclasses import replace
+
 from prefect import flow
 from prefect.client.schemas.objects import State
 
@@ -33,7 +34,6 @@ from flows.stopping import decide_stop
 from flows.wiring import Tools, open_desk
 from flows.writing import write_report
 from state.method_events import PlannedSubquestion, ResearchPlanRecorded, ResearchStopDecided
-from state.projection import Run
 from state.run_events import RunCompleted
 from state.values.claims import AnswerStatus
 from state.values.plan import Plan, parse_plan

@@ -8,10 +8,11 @@ import anyio
 
 from adapters.models.port import AssessInput, Assessment, Selected
 from flows.archive import archive_inventory, record_note, record_sources
+from flows.at_once import in_order
 from flows.consulting import consult
 from flows.finding import freeze_reading, freeze_schedule, search_all, survey_unused, works_read
 from flows.knowledge import Knowledge
-from flows.step import Driver, StepFailed, Turn, in_order
+from flows.step import Driver, StepFailed, Turn
 from flows.stopping import next_queries
 from flows.wiring import Tools
 from state.errors import BudgetExceeded

@@ -9,7 +9,7 @@ again from its beginning and every step that had settled answers from the ledger
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,13 +25,12 @@ from pydantic import TypeAdapter
 
 from adapters.models.port import Answer
 from flows.cancelling import Watch
-from flows.groups import first_leaf
 from flows.kinds import kind_of
 from flows.wiring import Desk, StopAfter
 from state.code_state import Paper2Code
 from state.effects import Effect
 from state.envelope import Draft, Refs
-from state.errors import BudgetExceeded, IntegrityError, NotFound
+from state.errors import IntegrityError, NotFound
 from state.events import Event, Spend, draft
 from state.projection import Run, replays
 from state.research_projection import Research
@@ -362,33 +361,6 @@ async def driving(driver: Driver) -> AsyncIterator[Driver]:
             yield driver
     finally:
         _executing.reset(token)
-
-
-async def in_order(
-    calls: Sequence[Callable[[], Awaitable[T]]], *, at_once: int = 4
-) -> list[T | RejectedError]:
-    """Await `calls`, `at_once` at a time; return their results in the order they were given.
-
-    A call that ended in a recorded failure, or that no budget was left for, gives its error;
-    anything else that is raised ends the others and is raised as it is.
-    """
-    results: dict[int, T | RejectedError] = {}
-    limit = anyio.Semaphore(at_once)
-
-    async def one(number: int, call: Callable[[], Awaitable[T]]) -> None:
-        async with limit:
-            try:
-                results[number] = await call()
-            except (StepFailed, BudgetExceeded) as failure:
-                results[number] = failure
-
-    try:
-        async with anyio.create_task_group() as group:
-            for number, call in enumerate(calls):
-                group.start_soon(one, number, call)
-    except BaseExceptionGroup as raised:
-        raise first_leaf(raised) from None
-    return [results[number] for number in range(len(calls))]
 
 
 def _jsonable(given: object) -> Any:

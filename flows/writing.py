@@ -17,9 +17,10 @@ from adapters.models.port import (
     WriteInput,
 )
 from flows.archive import Body, record_artifact
+from flows.at_once import in_order
 from flows.consulting import consult
 from flows.knowledge import Knowledge
-from flows.step import Driver, Turn, in_order
+from flows.step import Driver, Turn
 from flows.wiring import Tools
 from state.errors import BudgetExceeded
 from state.research_events import ArtifactRole

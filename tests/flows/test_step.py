@@ -12,9 +12,10 @@ import pytest
 from prefect import flow, task
 
 from adapters.models.port import Answer
+from flows.at_once import in_order
 from flows.execution import take_up
 from flows.runs import cancel, execute, retry
-from flows.step import Driver, Held, StepFailed, Turn, in_order
+from flows.step import Driver, Held, StepFailed, Turn
 from flows.wiring import Desk
 from state.errors import BudgetExceeded, Fenced, LeaseHeld
 from state.events import Holder, draft
