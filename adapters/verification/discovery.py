@@ -106,13 +106,16 @@ def _python_projects(
     tests = [entry for entry in tree.entries if _is_python_test(entry, patterns)]
     inner = [each for each in folders[1:] if _is_inner_project(tree, each, tests)]
     found: dict[str, TestCommand] = {}
+    modules = _modules(workspace, tree, tests)
     for folder in (".", *inner):
         others = tuple(inner) if folder == "." else ()
         settings = _settings(workspace, tree, folder)
         expected = tuple(
             (entry.path, defined_tests(read_own(workspace, entry.path) or b""))
             for entry in tree.under(folder)
-            if entry.path.split("/")[0] not in others and _is_python_test(entry, settings.patterns)
+            if entry.path.split("/")[0] not in others
+            and _is_python_test(entry, settings.patterns)
+            and entry.path not in modules
         )
         if expected:
             foreign = (each for each in tree.foreign if _is_below(each, folder))
@@ -121,6 +124,30 @@ def _python_projects(
                 Runner.PYTEST, folder, argv, expected, (*others, *foreign), settings.options
             )
     return found
+
+
+def _modules(workspace: Path, tree: Tree, tests: list[Entry]) -> frozenset[str]:
+    """Return the paths of what is called like tests, but imported by what is none.
+
+    In code for statistics, `permutation_test.py` is a module with functions like `test_means`.
+    """
+    named = {each.name.removesuffix(".py").encode(): each.path for each in tests if _is_apart(each)}
+    if not named:
+        return frozenset()
+    names = b"|".join(map(re.escape, named))
+    imports = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n#]*?\b(" + names + rb")\b", re.MULTILINE)
+    called_tests = {each.path for each in tests}
+    sources = (
+        read_own(workspace, each.path) or b""
+        for each in tree.entries
+        if each.name.endswith(".py") and each.path not in called_tests and _is_apart(each)
+    )
+    return frozenset(named[it[1]] for source in sources for it in imports.finditer(source))
+
+
+def _is_apart(entry: Entry) -> bool:
+    """Tell whether a file lies in no folder of tests, and sets nothing up for them."""
+    return _TEST_FOLDERS.isdisjoint(entry.path.split("/")) and entry.name != "conftest.py"
 
 
 def _is_inner_project(tree: Tree, folder: str, tests: list[Entry]) -> bool:

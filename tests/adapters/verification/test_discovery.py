@@ -98,6 +98,20 @@ def test_a_project_one_folder_down_is_left_out_of_the_roots_tests(tmp_path: Path
     assert back.expected == (("back/test_it.py", ("test_good",)),)
 
 
+def test_a_module_that_is_only_called_like_a_test_is_none(tmp_path: Path) -> None:
+    files: Files = {
+        "stats/__init__.py": "from .sign_test import test_signs\n",
+        "stats/sign_test.py": "def test_signs(a, b): ...\n",
+        "stats/rank_test.py": PASSING,
+        "tests/helpers.py": "import rank_test\n",
+        "tests/test_it.py": "from stats import sign_test, rank_test\n" + PASSING,
+    }
+
+    (command,) = discover(write(tmp_path, files))
+
+    assert [path for path, _ in command.expected] == ["stats/rank_test.py", "tests/test_it.py"]
+
+
 def test_names_of_test_files_are_taken_from_the_settings(tmp_path: Path) -> None:
     files: Files = {
         "pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['check_*.py']\n",
