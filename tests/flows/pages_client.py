@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-SOON_S = 90.0
+SOON_S = 180.0  # only guards against hanging
 _POLL_S = 0.3
 _TRIES = 20
 
