@@ -10,6 +10,7 @@ from adapters.models.coding.fenced import Unusable
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _FEW_DIGITS = 2
+_EXPECTED = re.compile(r"(?i)expect|result|want|output|answer|erwart")
 _APPROX = frozenset({"approx", "isclose", "allclose", "assert_allclose", "assertAlmostEqual"})
 
 
@@ -76,11 +77,30 @@ def _expected(test: _Test) -> Iterator[float]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+    for mark in test.decorator_list:
+        yield from _parametrized(mark)
     for node in ast.walk(test):
         if not isinstance(node, ast.Assert):
             continue
         for side in _sides(node.test):
             yield from _constants(named.get(side.id, side) if isinstance(side, ast.Name) else side)
+
+
+def _parametrized(mark: ast.expr) -> Iterator[float]:
+    """Yield the numbers that `pytest.mark.parametrize` gives to what is named as expected."""
+    match mark:
+        case ast.Call(
+            func=ast.Attribute(attr="parametrize"),
+            args=[ast.Constant(value=str(names)), ast.List(elts=rows) | ast.Tuple(elts=rows), *_],
+        ):
+            listed = [name.strip() for name in names.split(",")]
+        case _:
+            return
+    for row in rows:
+        cells = row.elts if len(listed) > 1 and isinstance(row, ast.Tuple | ast.List) else [row]
+        for name, cell in zip(listed, cells, strict=False):
+            if _EXPECTED.search(name):
+                yield from _constants(_unwrapped(cell))
 
 
 def _sides(node: ast.expr) -> Iterator[ast.expr]:

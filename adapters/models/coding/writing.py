@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from adapters.models.chat.packing import Piece
+from adapters.models.chat.packing import Piece, pack
 from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import FileDraft, WriteFileInput
@@ -34,6 +34,9 @@ from state.values.redaction import redact
 _PROMPTS = {FileRole.TEST: "code-tests", FileRole.DOCUMENT: "code-document"}
 _MOST_NAMED = 6
 _SMALL_CONTEXT = 16_384
+# What a small model is shown of the paper for a file, as a share of its context: with more of it,
+# it writes down another formula than the one that is asked for.
+_SHARE_WRITING, _SHARE_TESTING = 12, 6
 
 
 def written_by_rule(given: WriteFileInput) -> str | None:
@@ -58,6 +61,9 @@ def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]
     scores = relevance(given.segments, _about(told)) if given.segments else []
     most = max(scores, default=0.0) or 1.0
     pieces = pieces_of(given.segments, [score / most for score in scores])
+    if is_small:
+        share = _SHARE_TESTING if given.file.role is FileRole.TEST else _SHARE_WRITING
+        pieces = list(pack(pieces, room_tokens=context_tokens // share).pieces)
     whole = fitted(pieces, partial(_request, told, file_limit(context_tokens)), context_tokens)
     return AskedText(whole.request, partial(read_draft, given))
 

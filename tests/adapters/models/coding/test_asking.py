@@ -74,7 +74,7 @@ def test_what_is_no_file_is_told_so_once_and_then_is_an_error(wrong: Scripted) -
     assert len(model.requests) == 2
     assert error.value.usage.output_tokens >= 0
     assert error.value.usage.input_tokens > 0
-    assert "could not be used" in model.requests[1].messages[-1].text
+    assert "not good enough" in model.requests[1].messages[-1].text
 
 
 def test_what_is_told_can_be_heeded() -> None:

@@ -48,6 +48,17 @@ def test_a_test_with_a_number_of_nobody_is_left_out(body: str) -> None:
     assert kept.left_out == ("test_b",)
 
 
+@pytest.mark.parametrize(("number", "is_kept"), [("1.4095", True), ("1.9999", False)])
+def test_a_number_that_is_expected_of_a_case_counts_too(number: str, is_kept: bool) -> None:
+    case = f'@mark.parametrize("x, expected", [(3.777, 0.9), (5, {number})])'
+
+    kept = keep_grounded(
+        f"{GOOD}\n\n{case}\ndef test_b(x, expected):\n    assert f(x) == expected\n", STATED
+    )
+
+    assert (kept.left_out == ()) is is_kept
+
+
 def test_where_no_test_is_left_the_answer_is_not_used() -> None:
     with pytest.raises(Unusable, match=r"3\.777"):
         keep_grounded("def test_b():\n    assert f() == 3.777\n", STATED)
