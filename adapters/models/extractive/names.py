@@ -26,7 +26,8 @@ _POINTER = re.compile(
     r"specified|set out|"
     r"laid down|listed|published|recorded|found|detailed|covered|given|stated|kept|held|governed|"
     r"regulated|maintained|issued|handled|consult|according to|under|as per|indexed|is up to|"
-    r"responsib\w+|lies with|siehe|beschrieben|geregelt|voir|véase)\b|见|参见|记载|详见",
+    r"responsib\w+|lies with|siehe|beschrieben|geregelt|regel[nt]|(?:steht|stehen) i[mn]|"
+    r"festgelegt|laut|gemäß|voir|véase)\b|见|参见|记载|详见",
     re.IGNORECASE,
 )
 _DOCUMENT = re.compile(
@@ -102,7 +103,8 @@ def _names_in(text: str) -> Iterable[tuple[str, float]]:
         yield next(filter(None, match.groups())), 0.5 + 2.0 * points
     for match in _PROPER.finditer(text):
         name = _sound(match, text)
-        if name and (marks or (points and " " in name)):
+        joined = " " in name or "-" in name  # in German, whose nouns are capitals all
+        if name and (marks or (points and joined)):
             document = _DOCUMENT.search(text[match.start() : match.end() + 30]) is not None
             parts = 0.5 * min(2, name.count(" "))
             yield name, parts + 2.0 * points + 1.5 * document

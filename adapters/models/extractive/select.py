@@ -184,12 +184,17 @@ def _likeness(a: Candidate, b: Candidate) -> float:
 
 
 def _with_second_voice(chosen: list[Scored], ranked: Sequence[Scored], limit: int) -> list[Scored]:
+    """Return `chosen` with one answer of another source whose text is no copy.
+
+    That two sources say it in much the same words makes none a copy: short facts are told alike.
+    """
     locators = {item.candidate.passage.locator for item in chosen}
     if len(locators) > 1:
         return chosen
     for item in ranked:
         is_other = item.candidate.passage.locator not in locators
-        copied = any(is_near_copy(item.candidate, other.candidate) for other in chosen)
+        text = item.candidate.passage.text
+        copied = any(are_copies(text, other.candidate.passage.text) for other in chosen)
         if is_other and not copied and item.within >= ANCHOR and item.answers:
             return [*chosen[: max(1, limit - 1)], item][:limit]
     return chosen

@@ -124,7 +124,7 @@ def read_assessment(form: AssessForm, given: AssessInput) -> Assessment:
     for name, index in names.subquestions.items():
         id_ = given.plan.subquestions[index].id
         answers = [each for each in form.answers if each.subquestion == name]
-        quotes = {key: item for key, item in located.items() if item.subquestion_id == id_}
+        quotes = {key: item for key, item in located.quotes.items() if item.subquestion_id == id_}
         findings.append(
             Finding(
                 subquestion=given.plan.subquestions[index],
@@ -137,17 +137,28 @@ def read_assessment(form: AssessForm, given: AssessInput) -> Assessment:
                     for conflict in form.conflicts
                     if conflict.subquestion == name and (sides := _sides(conflict, quotes))
                 ),
+                invents=name in located.invented,
             )
         )
     return settle(findings, given)
 
 
-def _located(
-    answers: Sequence[AnsweredForm], given: AssessInput, names: _Names
-) -> dict[tuple[str, int], Selected]:
-    """Return the quotes that were found, by the passage that was named and their place in order."""
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """The quotes that were found, by the passage that was named and their place in order.
+
+    `invented` are the names of subquestions that were answered with words that stand nowhere.
+    """
+
+    quotes: Mapping[tuple[str, int], Selected]
+    invented: frozenset[str]
+
+
+def _located(answers: Sequence[AnsweredForm], given: AssessInput, names: _Names) -> _Located:
     finder = Finder(given.passages)
     found: dict[tuple[str, int], Selected] = {}
+    invented: set[str] = set()
+    told = {" ".join(item.text.split()) for item in given.held}
     for answer in answers:
         index = names.subquestions.get(answer.subquestion)
         for quoted in answer.quotes if index is not None else ():
@@ -157,9 +168,11 @@ def _located(
             if made is None:
                 made = finder.find(quoted.quote, names.passages.get(passage), id_)
                 made = made and replace(made, subquestion_id=_fitting(made, given.plan))
+            if made is None and " ".join(quoted.quote.split()) not in told:
+                invented.add(answer.subquestion)
             if made is not None and not any(_overlap(made, other) for other in found.values()):
                 found[passage, len(found)] = made
-    return found
+    return _Located(found, frozenset(invented))
 
 
 def _fitting(made: Selected, plan: Plan) -> str:

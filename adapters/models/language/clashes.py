@@ -70,6 +70,16 @@ class Compared:
                 made.append((sides, clash.difference))
         return made
 
+    def answers(self, subquestion: Subquestion) -> list[Selected]:
+        """Return what answers `subquestion` by its words, of each source the best sentence."""
+        need = need_of(subquestion)
+        found: dict[str, Candidate] = {}
+        for item in self._weigher.rank(self._weigher.focus(need)):
+            candidate = item.candidate
+            if item.answers and item.within >= ANCHOR and not candidate.is_ordering:
+                found.setdefault(candidate.passage.source_id, candidate)
+        return [candidate.selected_for(subquestion.id) for candidate in found.values()]
+
     def next_query(self, subquestion: Subquestion, used: Sequence[str]) -> str:
         """Return a query not used yet that follows the names the sources point at, or ''."""
         need = need_of(subquestion)

@@ -45,7 +45,8 @@ _ENDLESS = re.compile(
 class Finding:
     """What was found for one subquestion; `coverage` is '' where nothing was said.
 
-    `conflicts` are the sides of each, of two sources at least, and on what they differ.
+    `conflicts` are the sides of each, of two sources at least, and on what they differ. With
+    `invents` it was answered with words that stand nowhere, too.
     """
 
     subquestion: Subquestion
@@ -54,6 +55,7 @@ class Finding:
     gap: str = ""
     query: str = ""
     conflicts: tuple[tuple[tuple[Selected, ...], str], ...] = ()
+    invents: bool = False
 
 
 def settle(findings: Sequence[Finding], given: AssessInput) -> Assessment:
@@ -63,7 +65,8 @@ def settle(findings: Sequence[Finding], given: AssessInput) -> Assessment:
     whether or not the model saw one.
     """
     compared = Compared(given)
-    complete = [_with_conflicts(finding, given, compared) for finding in findings]
+    served = [_with_overlooked(finding, given, compared) for finding in findings]
+    complete = [_with_conflicts(finding, given, compared) for finding in served]
     selected = _within_limits(complete, given)
     conflicts = _conflicts(complete, selected)
     rows: list[CoverageRow] = []
@@ -78,6 +81,20 @@ def settle(findings: Sequence[Finding], given: AssessInput) -> Assessment:
         rows.append(row)
     missing = tuple(row.gap for row in rows if row.gap)[:MAX_MISSING]
     return Assessment(selected, tuple(rows), missing, conflicts)
+
+
+def _with_overlooked(finding: Finding, given: AssessInput, compared: Compared) -> Finding:
+    """Return `finding` with the sentences that answer, where it says so and quotes others.
+
+    That is only where all it quotes is real, and an exact question has none of its sort of answer:
+    what a model invents, or calls a gap, is answered by nobody else.
+    """
+    asked = finding.subquestion
+    claims_so = finding.coverage == "covered" and bool(finding.chosen) and not finding.invents
+    if not claims_so or any(_serves(item, asked) for item in finding.chosen):
+        return finding
+    found = [item for item in compared.answers(asked) if _serves(item, asked)]
+    return replace(finding, chosen=tuple(found[: given.max_evidence])) if found else finding
 
 
 def _with_conflicts(finding: Finding, given: AssessInput, compared: Compared) -> Finding:

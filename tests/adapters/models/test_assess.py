@@ -286,6 +286,27 @@ def test_a_cross_check_is_met_by_a_second_source_in_other_words() -> None:
     assert len({item.locator for item in made.selected}) == 2
 
 
+def test_two_sources_that_tell_a_short_fact_in_the_same_words_are_two() -> None:
+    texts = "A Pavo team may have at most 25 members.", "Teams on Pavo are limited to 25 members."
+    question = "How many members may a Pavo team have?"
+
+    two = ask(question, *map(passage, "ab", texts), cross_check=True)
+    copied = ask(question, passage("a", texts[0]), passage("b", texts[0]), cross_check=True)
+
+    assert two.rows[0].coverage is Coverage.COVERED
+    assert copied.rows[0].coverage is Coverage.GAP
+
+
+def test_a_german_sentence_that_points_at_a_document_leads_to_it() -> None:
+    made = ask(
+        "Wie lange werden Protokolle verwahrt?",
+        passage("a", "Wie lange Protokolle verwahrt werden, steht im eigenen Meridian-Anhang."),
+    )
+
+    assert made.rows[0].coverage is Coverage.GAP
+    assert "Meridian-Anhang" in made.rows[0].next_query
+
+
 # Text that gives orders
 
 

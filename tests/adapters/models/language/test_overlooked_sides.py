@@ -8,9 +8,14 @@ from state.values.plan import Plan, Subquestion
 from tests.adapters.models.language.scripts import (
     KEPT,
     OTHERWISE,
+    PLAN,
+    POINTER,
+    TEAM_A,
+    USED,
     answered,
     assessed,
     passage,
+    quote,
     researcher,
     run,
 )
@@ -159,6 +164,35 @@ def test_an_invented_quote_is_no_side_of_a_conflict() -> None:
 
     assert not made.selected
     assert made.rows[0].coverage is Coverage.GAP
+
+
+HELD = quote("q2", "a", POINTER, at=500)
+
+
+def second_round(*quotes: tuple[str, str], coverage: str = "covered") -> Assessment:
+    """Return what becomes of an answer on logs where a pointer to the passages is held."""
+    passages = (passage("c", KEPT), passage("d", OTHERWISE))
+    given = AssessInput(PLAN, 2, passages, (TEAM_A, HELD), (*USED, "Meridian Annex kept"))
+    both = answered("q1", ("h1", "")), answered("q2", *quotes, coverage=coverage)
+    return run(researcher(assessed(*both)).assess(given))
+
+
+def test_who_calls_it_covered_and_quotes_what_only_points_there_is_helped() -> None:
+    for named in ("p2", "h2", "p1"):
+        made = second_round((named, POINTER))
+
+        assert {item.text for item in made.selected} == {TEAM_A.text, KEPT, OTHERWISE}
+        assert made.rows[1].coverage is Coverage.CONFLICT
+
+
+def test_who_invents_or_sees_a_gap_is_helped_by_nobody() -> None:
+    for made in (
+        second_round(("p1", "Audit logs are kept for 50 days.")),
+        second_round(("h2", POINTER), ("p1", "Audit logs are kept for 50 days.")),
+        second_round(("h2", POINTER), coverage="gap"),
+    ):
+        assert not any("days" in item.text for item in made.selected)
+        assert made.rows[1].coverage is Coverage.GAP
 
 
 def test_a_conflict_that_the_model_saw_between_equal_values_is_none() -> None:
