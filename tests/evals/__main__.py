@@ -1,5 +1,7 @@
 """Measures the researcher without a model: `python -m tests.evals [--data DIR] [--only NAME]`.
 
+With `--model NAME [--limit N]` a language model judges claims, beside the check that works without.
+
 DIR holds labelled data sets, laid out as `tests/evals/README.md` says; what is not there is left
 out and said to be. Figures come with their sample size and, where there is one, a simple baseline
 computed in the same run. The same data give the same figures.
@@ -28,14 +30,26 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME",
                         help=f"one of {', '.join(NAMES)}; may be given several times")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="write one JSON object to stdout")
+    parser.add_argument("--model", metavar="NAME", help="measure this language model instead")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=20,
+        metavar="N",
+        help="ask a model about N claims, 20 by default",
+    )
     asked = parser.parse_args()
+    if asked.limit < 1:
+        parser.error("--limit: 1 or more")
+    names = ["modelled"] if asked.model else asked.only or NAMES
+    told = {"model": asked.model, "limit": asked.limit} if asked.model else {}
     rows: list[Row] = []
     skipped: dict[str, str] = {}
     broken: dict[str, str] = {}
-    for name in asked.only or NAMES:
+    for name in names:
         began = time.monotonic()
         try:
-            rows += importlib.import_module(f"tests.evals.{name}").measure(asked.data)
+            rows += importlib.import_module(f"tests.evals.{name}").measure(asked.data, **told)
         except Absent as reason:
             skipped[name] = str(reason)
         except BadData as reason:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.evals import cranfield, ramdocs, wice
+from tests.adapters.models.chat.openai_server import serving
+from tests.evals import attribution, cranfield, modelled, ramdocs, wice
 from tests.evals.bm25 import Bm25
 from tests.evals.citations import faults_of
 from tests.evals.data import Absent, BadData, records
@@ -20,6 +21,7 @@ from tests.evals.scores import (
     precision_recall,
     recall,
 )
+from tests.flows.answerer import Answerer
 
 
 def test_measures_follow_their_definitions() -> None:
@@ -74,6 +76,43 @@ def test_data_that_cannot_be_read_is_told_where(text: str, said: str, tmp_path: 
 def test_data_that_is_absent_is_told_apart(tmp_path: Path) -> None:
     with pytest.raises(Absent, match="is not there"):
         list(wice.measure(tmp_path))
+
+
+def claims(folder: Path) -> None:
+    (folder / "attributionbench").mkdir()
+    texts = "The Skelder mast was built in 1931.", "Herons nest on the roof of the mast all winter."
+    labels = "attributable", "not attributable"
+    cases = [
+        {"claim": text, "question": "?", "references": [f"{texts[0]} It is grey."],
+         "attribution_label": label, "src_dataset": "made"}
+        for text, label in zip(texts, labels, strict=True)
+    ]  # fmt: skip
+    (folder / attribution.FILE).write_text("\n".join(map(json.dumps, cases)) + "\n")
+
+
+def test_a_model_is_measured_beside_the_check_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims(tmp_path)
+    with serving(answer=Answerer()) as server:
+        monkeypatch.setenv("ASSAY_MODEL_URL", server.base_url)
+        rows = list(modelled.measure(tmp_path, "served", limit=5))
+
+    assert [(row.measure, row.n) for row in rows[:2]] == [
+        ("attribution, macro-F1", 2), ("supported: attributable", 2),
+    ]  # fmt: skip
+    assert len(server.bodies) == 2
+    assert rows[0].baseline == 1.0
+
+
+def test_without_a_model_to_ask_it_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ASSAY_MODEL_URL", raising=False)
+    claims(tmp_path)
+
+    with pytest.raises(Absent, match="ASSAY_MODEL_URL"):
+        list(modelled.measure(tmp_path, "no-such-provider:x"))
 
 
 def test_a_set_laid_out_alike_is_measured(tmp_path: Path) -> None:
