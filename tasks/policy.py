@@ -10,6 +10,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.tasks import exponential_backoff
 
+from adapters.models.chat.errors import ModelUnavailable
 from state.values.errors import ObstructedError, TransientError
 
 RETRIES = 2
@@ -18,9 +19,13 @@ RETRIES = 2
 def is_transient(_task: "Task[..., Any]", _run: TaskRun, state: "State[Any]") -> bool:
     """Tell whether a failed attempt may be repeated: only for errors that say so.
 
-    A full disk stays full for the next seconds: an `ObstructedError` ends the run, resumable.
+    A full disk stays full for the next seconds: an `ObstructedError` ends the run, resumable. So
+    does a model that its client has asked again in vain: it is not asked three times three.
     """
-    return isinstance(state.data, TransientError) and not isinstance(state.data, ObstructedError)
+    error = state.data
+    if isinstance(error, ModelUnavailable) and error.was_repeated:
+        return False
+    return isinstance(error, TransientError) and not isinstance(error, ObstructedError)
 
 
 POLICY: dict[str, Any] = {

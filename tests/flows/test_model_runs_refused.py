@@ -135,6 +135,7 @@ def test_a_server_that_is_out_of_order_leaves_a_run_that_can_be_resumed(
 
         assert result.status == "interrupted"
         assert "served" in result.reason
+        assert place.answerer.asked.count("assess") <= 3, "by the client, and not by Prefect again"
         assert overspent(place) == []
 
 

@@ -45,13 +45,19 @@ class ModelRejected(RejectedError):
 
 
 class ModelUnavailable(TransientError):
-    """The model could not be had this time; `usage` is what the call took."""
+    """The model could not be had this time; `usage` is what the call took.
+
+    `was_repeated` tells that it was asked as often as it is to be: whoever asks again asks later.
+    """
 
     code = UNAVAILABLE
 
-    def __init__(self, message: str, *, usage: Usage | None = None) -> None:
+    def __init__(
+        self, message: str, *, usage: Usage | None = None, was_repeated: bool = False
+    ) -> None:
         super().__init__(message)
         self.usage = usage or Usage()
+        self.was_repeated = was_repeated
 
 
 ModelError = ModelRejected | ModelUnavailable

@@ -88,6 +88,8 @@ def _all_failed(
 ) -> ModelRejected | ModelUnavailable:
     message = "; then ".join(error.message for error in failures)
     usage = _sum(error.usage for error in failures)
-    if any(isinstance(error, ModelUnavailable) for error in failures):
-        return ModelUnavailable(message, usage=usage)
+    unavailable = [error for error in failures if isinstance(error, ModelUnavailable)]
+    if unavailable:
+        was_repeated = all(error.was_repeated for error in unavailable)
+        return ModelUnavailable(message, usage=usage, was_repeated=was_repeated)
     return ModelRejected(message, code=failures[-1].code, usage=usage)

@@ -190,7 +190,7 @@ class ProviderModel:
             failure = replace(failure, message=message, is_transient=False)
         ends = attempt > RETRIES or failure.gives_up or heard.output != "" or wait_s > left_s
         if ends or not failure.is_transient:
-            raise self._error(failure, request, heard)
+            raise self._error(failure, request, heard, was_repeated=attempt > RETRIES)
         await anyio.sleep(wait_s)
         return wait_s
 
@@ -213,13 +213,15 @@ class ProviderModel:
         message = f"no whole answer within {self._patience.deadline_s:g} s"
         return self._rejected(TIMEOUT, message, estimated(request, heard))
 
-    def _error(self, failure: Failure, request: ChatRequest, heard: Heard) -> ModelError:
+    def _error(
+        self, failure: Failure, request: ChatRequest, heard: Heard, *, was_repeated: bool
+    ) -> ModelError:
         took_something = heard.output or failure.code == OUTPUT
         usage = Usage(model_calls=1)
         if took_something:
             usage = self._charge(estimated(request, heard).counts)
         if failure.is_transient:
-            return ModelUnavailable(failure.message, usage=usage)
+            return ModelUnavailable(failure.message, usage=usage, was_repeated=was_repeated)
         return ModelRejected(failure.message, code=failure.code, usage=usage)
 
     def _rejected(self, code: str, message: str, account: Account) -> ModelRejected:
