@@ -176,7 +176,8 @@ def _row(
     if is_conflict:
         return CoverageRow(need.subquestion.id, Coverage.CONFLICT, ids)
     reached = reach(finding.chosen, focus)
-    alone = given.cross_check and len({item.locator for item in items}) < 2
+    voices = {item.candidate.passage.locator for item in finding.chosen if item.answers}
+    alone = given.cross_check and len(voices) < 2
     if reached.is_covered and not alone:
         return CoverageRow(need.subquestion.id, Coverage.COVERED, ids)
     uncovered = reached.uncovered or focus.relation or need.terms

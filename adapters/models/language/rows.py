@@ -186,7 +186,8 @@ def _gap(finding: Finding, items: Sequence[Selected], given: AssessInput) -> str
     if not any(_serves(item, finding.subquestion) for item in items):
         sort = expected_answer(finding.subquestion.question).value
         return f"The quotes on {asked} do not state {sort}."
-    if given.cross_check and len({item.locator for item in items}) < 2:
+    voices = {item.locator for item in items if _serves(item, finding.subquestion)}
+    if given.cross_check and len(voices) < 2:
         return f"{asked} is answered by one source only; a second one was asked for."
     return ""
 
