@@ -21,7 +21,11 @@ def _request(run: Run) -> CodeRequest | None:
 
 
 def _subject(run: Run) -> str:
-    return run.paper2code.request.title if run.paper2code else ""
+    """Return the title of the plan; before there is one, what was asked for."""
+    code = run.paper2code
+    if code is None:
+        return ""
+    return (code.plan.title if code.plan else "") or code.request.title
 
 
 def _flow() -> Any:
@@ -55,7 +59,8 @@ def plan_text(desk: Desk, run: Run) -> str:
         return "There is no plan yet."
     lines = [f"Plan {run.paper2code.plan.version}: {plan.title}", ""]
     lines += _remarks(run)
-    lines.append(f"Language: {plan.environment_setup.language} {plan.environment_setup.version}")
+    language = f"{plan.environment_setup.language} {plan.environment_setup.version}".strip()
+    lines.append(f"Language: {language}")
     packages = ", ".join(r.name + r.specifier for r in plan.environment_setup.requirements)
     lines += [f"Installs: {packages or 'nothing'}", "", "Files, in the order they are written:"]
     for path in plan.implementation_strategy.order:

@@ -139,6 +139,7 @@ def _source(source: str | None, requirement: str) -> tuple[SourceType, str]:
             )
         return "requirement", requirement
     if "://" in source:
+        _require_web(source)
         return ("repository" if is_repository_url(source) else "url"), source
     path = Path(source).expanduser()
     try:
@@ -153,6 +154,20 @@ def _source(source: str | None, requirement: str) -> tuple[SourceType, str]:
     if not path.is_file():
         raise InvalidRequest(f"source {source!r} is no regular file; name a file or a folder")
     return "local", str(path)
+
+
+def _require_web(source: str) -> None:
+    """Raise `InvalidRequest` for an address that nothing could be read from."""
+    try:
+        parts = urlsplit(source.strip())
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_web = False
+    if not is_web:
+        raise InvalidRequest(
+            f"{redact(source)!r} is no address that can be read; name a URL with http or https, or "
+            "a file or folder of this machine"
+        )
 
 
 def is_repository_url(url: str) -> bool:

@@ -29,6 +29,9 @@ def code_facts(run: Run, code: Paper2Code) -> dict[str, Any]:
     plan = code.plan
     return {
         "title": code.request.title,
+        "source": code.request.source if code.request.source_type != "requirement" else "",
+        "requirement": code.request.requirement
+        or (code.request.source if code.request.source_type == "requirement" else ""),
         "workspace": code.request.workspace,
         "stage": run.stage,
         "progress": run.progress,
@@ -95,6 +98,15 @@ def code_sections(facts: dict[str, Any]) -> Iterator[Section]:
             for v in facts["verifications"]
         ],
     )
+
+
+def code_so_far(run: Run, code: Paper2Code) -> str:
+    """Return how far the run came: tests once they were run, before that files, then progress."""
+    if (last := code.verification) is not None:
+        return f"{last.passed}/{last.executed} tests passed"
+    if code.files and code.plan:
+        return f"{len(code.files)}/{len(code.plan.paths_planned)} files"
+    return f"{run.progress}%"
 
 
 def code_standing(run: Run, code: Paper2Code) -> str:

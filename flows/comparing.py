@@ -55,6 +55,11 @@ def read_report(desk: Desk, run: Run) -> Report:
         raise InvalidRequest(
             f"run {run.run_id!r} is {run.status}; only completed runs are compared"
         )
+    if run.paper2code is not None:
+        raise InvalidRequest(
+            f"run {run.run_id!r} made code; compare two exports of code with a tool for that "
+            f"('assay export {run.run_id} --to DIR'), and reports of research here"
+        )
     made = run.research.of_role(ArtifactRole.REPORT) if run.research else ()
     for artifact in made:
         if artifact.name != "report.json":

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from flows.code_showing import code_facts
+from flows.code_showing import code_facts, code_so_far
 from flows.kinds import kind_of
 from flows.runs import RunResult, read_result
 from flows.wiring import Desk
@@ -26,10 +26,18 @@ def run_line(run: Run) -> Facts:
         "coverage": round(research.coverage, 4) if research else 0.0,
         "stop_reason": run.stop_reason,
         "kind": run.kind,
+        "so_far": _so_far(run),
         "question": kind_of(run).subject(run) if run.kind else "",
         "queued_at": run.queued_at,
         "updated_at": run.updated_at,
     }
+
+
+def _so_far(run: Run) -> str:
+    """Return what there is already, as one short phrase for a list."""
+    if run.paper2code is not None:
+        return code_so_far(run, run.paper2code)
+    return f"{run.research.coverage:.0%} covered" if run.research else ""
 
 
 def describe(desk: Desk, run: Run) -> Facts:

@@ -185,7 +185,7 @@ async def _install(
     turn = Turn(CodeStage.VERIFYING, driver.epoch)
     installed = await driver.step(
         turn, install_task, given, Installed,
-        sandbox=sandbox, target=target, index=tools.index,
+        inherit=False, sandbox=sandbox, target=target, index=tools.index,
     )  # fmt: skip
     log = await anyio.to_thread.run_sync(driver.archive, installed.log.encode())
     if driver.paper2code.dependencies is None:

@@ -45,7 +45,8 @@ def _outcome(report: CodeReport) -> str:
     if report.outcome == "incomplete":
         return "Incomplete: this code is not verified."
     last = report.verifications[-1]
-    return f"Complete: every planned file is there, and all {last.executed} tests that ran passed."
+    ran = "the test" if last.executed == 1 else f"all {last.executed} tests"
+    return f"Complete: every planned file is there, and {ran} that ran passed."
 
 
 def _source(report: CodeReport) -> Iterator[str]:

@@ -44,16 +44,16 @@ def runs(
     elif not found:
         talk(f"There are no {status} runs." if status else "There are no runs yet.")
     else:
-        columns = ("run", "status", "answer", "covered", "updated", "question")
+        columns = ("run", "status", "answer", "so far", "updated", "about")
         rows = [
             (
                 *(line["run_id"], line["status"], line["answer_status"]),
-                *(_covered(line), line["updated_at"][:19].replace("T", " ")),
+                *(line["so_far"], line["updated_at"][:19].replace("T", " ")),
                 line["question"][:80],
             )
             for line in found
         ]
-        out_rows(columns, rows, right=frozenset({"covered"}))
+        out_rows(columns, rows, right=frozenset({"so far"}))
 
 
 def _lines(opened: "Desk", status: str | None) -> "Iterator[dict[str, Any]]":
@@ -66,7 +66,9 @@ def _lines(opened: "Desk", status: str | None) -> "Iterator[dict[str, Any]]":
             line = run_line(opened.ledger.project(run_id))
         except CorruptLedger as error:
             line = {
-                **dict.fromkeys(("answer_status", "stop_reason", "queued_at", "updated_at"), ""),
+                **dict.fromkeys(
+                    ("answer_status", "stop_reason", "so_far", "queued_at", "updated_at"), ""
+                ),
                 "run_id": run_id,
                 "status": "damaged",
                 "coverage": 0.0,
@@ -74,10 +76,6 @@ def _lines(opened: "Desk", status: str | None) -> "Iterator[dict[str, Any]]":
             }
         if status in (None, line["status"]):
             yield line
-
-
-def _covered(line: dict[str, Any]) -> str:
-    return "" if line.get("kind") == "paper2code" else f"{line['coverage']:.0%}"
 
 
 def show(run_id: RunId, *, json: Json = False) -> None:
@@ -112,6 +110,9 @@ def _print(facts: dict[str, Any]) -> None:
             "answer": facts["answer_status"],
             "stopped": facts["stop_reason"],
             "covered": "" if facts["kind"] == "paper2code" else f"{facts['coverage']:.0%}",
+            "source": facts.get("source", ""),
+            "wanted": " ".join(facts.get("requirement", "").split())[:300],
+            "plan": _plan(facts),
             "stage": f"{facts['stage']} ({facts['progress']} %)" if "progress" in facts else "",
             "workspace": facts.get("workspace", ""),
             "commit": facts.get("commit", ""),
@@ -130,6 +131,14 @@ def _print(facts: dict[str, Any]) -> None:
         if rows:
             out(f"\n{title}")
             out_rows(columns, rows)
+
+
+def _plan(facts: dict[str, Any]) -> str:
+    """Return the plan of code in a line: its version, and how well its quotes stand."""
+    if facts["kind"] != "paper2code" or not facts["plan"]:
+        return ""
+    quotes = f"{facts['citations_located']} of {counted(facts['citations'], 'quote')}"
+    return f"version {facts['plan']['version']}, {quotes} found in the source"
 
 
 def _process(holder: dict[str, Any]) -> str:

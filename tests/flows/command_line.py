@@ -2,11 +2,14 @@
 
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +41,17 @@ class Ran:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """The command line on the data folder `home`, with the notes in `notes`."""
+    """The command line on the data folder `home`, with the notes in `notes`, and `settings`."""
 
     home: Path
     notes: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "ASSAY_"))}
         kept.pop("CI", None)  # with it the server would end with every command
-        return {**kept, "ASSAY_HOME": str(self.home), "PYTHONPATH": str(ROOT), **(extra or {})}
+        own = {"ASSAY_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
+        return {**kept, **own, **self.settings, **(extra or {})}
 
     def run(self, *arguments: str, given: str = "", env: Mapping[str, str] | None = None) -> Ran:
         done = subprocess.run(
@@ -63,7 +68,7 @@ class CommandLine:
 
     def look(self, *arguments: str, given: str = "") -> Ran:
         """Run a command that executes no run, in this process, which is ten times as quick."""
-        env = {"ASSAY_HOME": str(self.home)}
+        env = {"ASSAY_HOME": str(self.home), **self.settings}
         done = CliRunner().invoke(app, arguments, input=given, env=env)
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return Ran(done.exit_code, done.stdout, done.stderr)
@@ -91,3 +96,41 @@ class CommandLine:
                     break
             out, err = process.communicate(timeout=60)
         return Ran(process.returncode, out, said + err)
+
+
+class Terminal:
+    """A command on a terminal of its own: what it shows, and what a person types."""
+
+    def __init__(self, assay: CommandLine, *arguments: str) -> None:
+        self._seat, there = pty.openpty()
+        self.process = subprocess.Popen(
+            [*PROGRAM, *arguments],
+            env={**assay.environment(), "TERM": "xterm", "COLUMNS": "100"},
+            stdin=there,
+            stdout=there,
+            stderr=there,
+            start_new_session=True,
+        )
+        os.close(there)
+        self.seen = ""
+        self._at = 0
+
+    def until(self, text: str, timeout_s: float = 60.0) -> None:
+        """Wait for `text` after what was waited for before."""
+        deadline = time.monotonic() + timeout_s
+        while text not in self.seen[self._at :]:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self._seat], [], [], 0.2)[0]:
+                try:
+                    self.seen += os.read(self._seat, 65536).decode(errors="replace")
+                except OSError:  # the command ended
+                    assert text in self.seen[self._at :], self.seen
+        self._at = self.seen.index(text, self._at) + len(text)
+
+    def type(self, text: str) -> None:
+        os.write(self._seat, text.encode())
+
+    def close(self) -> int:
+        code = self.process.wait(timeout=60)
+        os.close(self._seat)
+        return code

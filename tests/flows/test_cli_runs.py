@@ -2,12 +2,9 @@
 
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +15,7 @@ from flows import runs
 from flows.commands import executing
 from flows.settings import Settings
 from flows.wiring import make_desk
-from tests.flows.command_line import NOTES, PROGRAM, QUESTION, CommandLine
+from tests.flows.command_line import NOTES, PROGRAM, QUESTION, CommandLine, Terminal
 
 pytestmark = pytest.mark.xdist_group("command line")
 
@@ -255,44 +252,6 @@ def test_a_review_that_cancels_ends_a_run_nobody_executes(assay: CommandLine) ->
 
     assert ran.code == 0
     assert "cancelled" in ran.out
-
-
-class Terminal:
-    """A command on a terminal of its own: what it shows, and what a person types."""
-
-    def __init__(self, assay: CommandLine, *arguments: str) -> None:
-        self._seat, there = pty.openpty()
-        self.process = subprocess.Popen(
-            [*PROGRAM, *arguments],
-            env={**assay.environment(), "TERM": "xterm", "COLUMNS": "100"},
-            stdin=there,
-            stdout=there,
-            stderr=there,
-            start_new_session=True,
-        )
-        os.close(there)
-        self.seen = ""
-        self._at = 0
-
-    def until(self, text: str, timeout_s: float = 60.0) -> None:
-        """Wait for `text` after what was waited for before."""
-        deadline = time.monotonic() + timeout_s
-        while text not in self.seen[self._at :]:
-            assert time.monotonic() < deadline, self.seen
-            if select.select([self._seat], [], [], 0.2)[0]:
-                try:
-                    self.seen += os.read(self._seat, 65536).decode(errors="replace")
-                except OSError:  # the command ended
-                    assert text in self.seen[self._at :], self.seen
-        self._at = self.seen.index(text, self._at) + len(text)
-
-    def type(self, text: str) -> None:
-        os.write(self._seat, text.encode())
-
-    def close(self) -> int:
-        code = self.process.wait(timeout=60)
-        os.close(self._seat)
-        return code
 
 
 def test_at_a_terminal_nothing_but_an_answer_decides(assay: CommandLine) -> None:
