@@ -1,6 +1,7 @@
 """Paper2Code runs as a library: compose a request, submit it, read what came of it, export it."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -68,9 +69,9 @@ def compose_code_request(  # noqa: PLR0913 - one keyword for each part of a requ
     Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when there is neither
     source nor requirement, a local source is no file or folder, or no model is named.
     """
+    kind, where = _source(source, requirement)
     in_dollars = (budgets or {}).get("max_cost_micro_usd") is not None
     chosen = _model(model, in_dollars=in_dollars)
-    kind, where = _source(source, requirement)
     if (references or excluded) and not indexing:
         raise InvalidRequest("references are looked at with --indexing; add it")
     id_ = run_id or new_run_id(now)
@@ -117,7 +118,7 @@ def _workspace(workspace: Path, run_id: str) -> Path:
     from adapters.workspace.folder import workspace_problem
     from flows.settings import load_settings
 
-    folder = workspace.expanduser().absolute()
+    folder = Path(os.path.normpath(workspace.expanduser().absolute()))
     home = load_settings().home.expanduser().resolve()
     if folder.resolve().is_relative_to(home):
         raise InvalidRequest(

@@ -11,7 +11,7 @@ from adapters.verification.installing import Index
 from flows.settings import Settings
 from flows.step import Driver
 from state.code_request import CodeRequest
-from state.values.errors import InvalidRequest, ObstructedError
+from state.values.errors import ObstructedError, RejectedError
 
 
 async def _nothing() -> None:
@@ -50,7 +50,7 @@ def open_code_tools(driver: Driver) -> CodeTools:
         if driver.desk.open_code_tools is not None:
             return driver.desk.open_code_tools(request)
         return code_tools(driver.desk.settings, request)
-    except InvalidRequest as error:
+    except RejectedError as error:  # here, that is: elsewhere, or set up, it may be had
         raise ObstructedError(error.message, code=error.code) from error
 
 

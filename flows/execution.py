@@ -87,12 +87,15 @@ async def take_up(run_id: str, desk: Desk) -> AsyncIterator[tuple[Driver, Ending
 def open_tools(driver: Driver) -> Tools:
     """Open the world for the run's sources; what is missing there can be mended, and is no failure.
 
-    Raises `ObstructedError` (SOURCES) when a folder is gone.
+    Raises `ObstructedError`: SOURCES when a folder is gone, or the code of a model that is not to
+    be had here, which another process may know where to find.
     """
     try:
         return driver.desk.tools(driver.research.started.request)
     except InvalidRequest as error:
         raise ObstructedError(error.message, code="SOURCES") from error
+    except RejectedError as error:
+        raise ObstructedError(error.message, code=error.code) from error
 
 
 async def _begin(run_id: str, desk: Desk) -> Driver:

@@ -90,7 +90,7 @@ async def _of_document(
         text, parse_blocks(blocks), made.media_type, made.extractor, made.extractor_version
     )
     return Material(
-        title=made.title or _first_heading(text, document.blocks) or file.name,
+        title=made.title or _first_heading(text, document.blocks) or _name(driver, file),
         requirement="",
         locator=acquired.locator,
         text=text,
@@ -107,6 +107,12 @@ def _segmented(material: Material) -> Material:
         return material
     whole = Segment("s1", SegmentKind.PROSE, (), material.text, 0, len(material.text))
     return replace(material, document=None, segments=segment(material.document) or (whole,))
+
+
+def _name(driver: Driver, file: AcquiredFile) -> str:
+    """Return what a source without a title is called: its file, or what was wanted."""
+    request = driver.paper2code.request
+    return request.title if request.source_type == "requirement" else file.name
 
 
 def _first_heading(text: str, blocks: Sequence[Block]) -> str:

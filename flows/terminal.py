@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 # Control characters, those that turn the direction of text, and halves of surrogate pairs.
+_NARROWEST = 10  # a column of a drawn table, in characters
 _HARMFUL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -87,15 +89,28 @@ def talk(text: str) -> None:
 
 
 def out_rows(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: frozenset[str] = frozenset()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    right: frozenset[str] = frozenset(),
+    whole: frozenset[str] = frozenset(),
 ) -> None:
-    """Write a table to stdout: drawn on a terminal, tab-separated lines elsewhere."""
+    """Write a table to stdout: drawn on a terminal, tab-separated lines elsewhere.
+
+    Columns named by `right` are set to the right, those by `whole` never broken. A table with too
+    many columns for the terminal is written row by row, a line for each value.
+    """
     cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
     if not is_terminal(sys.stdout):
         lines = ["\t".join(row) for row in ([*map(one_line, columns)], *cells)]
         _write(sys.stdout, "\n".join(lines) + "\n")
         return
-    table = _table(columns, right)
+    if len(columns) * _NARROWEST > shutil.get_terminal_size().columns:
+        for row in cells:
+            out_facts(dict(zip(columns, row, strict=True)))
+            out("")
+        return
+    table = _table(columns, right, whole)
     for row in cells:
         table.add_row(*row)
     _write(sys.stdout, _drawn(table))
@@ -121,14 +136,19 @@ def console(stream: TextIO) -> "Console":
     return Console(file=stream, markup=False, emoji=False, highlight=False)
 
 
-def _table(columns: Sequence[str], right: frozenset[str]) -> "Table":
+def _table(
+    columns: Sequence[str], right: frozenset[str], whole: frozenset[str] = frozenset()
+) -> "Table":
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
         table.add_column(
-            one_line(column), justify="right" if column in right else "left", overflow="fold"
+            one_line(column),
+            justify="right" if column in right else "left",
+            overflow="fold",
+            no_wrap=column in whole,
         )
     return table
 

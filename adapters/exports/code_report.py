@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from adapters.exports.plain_marks import escape
 from state.values.code_plan import PaperCitation, Quantity, Status
 from state.values.code_report import CodeReport, ReportedComponent
+from state.values.wording import counted
 
 _LONGEST_QUOTE = 400
 
@@ -46,7 +47,12 @@ def _outcome(report: CodeReport) -> str:
         return "Incomplete: this code is not verified."
     last = report.verifications[-1]
     ran = "the test" if last.executed == 1 else f"all {last.executed} tests"
-    return f"Complete: every planned file is there, and {ran} that ran passed."
+    shown = sum(part.standing == "shown" for part in report.components)
+    criteria = counted(len(report.components), "criterion", "criteria")
+    return (
+        f"Complete: every planned file is there, and {ran} that ran passed. "
+        f"Tests show {shown} of {criteria} to hold."
+    )
 
 
 def _source(report: CodeReport) -> Iterator[str]:

@@ -34,6 +34,7 @@ def runs(
     Example: assay runs --status interrupted
     """
     from itertools import islice
+    from textwrap import shorten
 
     from flows.terminal import out_json, out_rows, talk
 
@@ -49,11 +50,11 @@ def runs(
             (
                 *(line["run_id"], line["status"], line["answer_status"]),
                 *(line["so_far"], line["updated_at"][:19].replace("T", " ")),
-                line["question"][:80],
+                shorten(line["question"], 80, placeholder=" …"),
             )
             for line in found
         ]
-        out_rows(columns, rows, right=frozenset({"so far"}))
+        out_rows(columns, rows, right=frozenset({"so far"}), whole=frozenset({"run", "status"}))
 
 
 def _lines(opened: "Desk", status: str | None) -> "Iterator[dict[str, Any]]":

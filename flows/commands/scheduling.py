@@ -154,7 +154,7 @@ def show(
                 (each["slot"], each["run_id"], _status(each), each["summary"], each["reason"])
                 for each in shown
             ]
-            out_rows(columns, rows)
+            out_rows(columns, rows, whole=frozenset({"slot", "run"}))
         if len(slots) > len(shown):
             talk(f"assay: the last {len(shown)} of {len(slots)}; --all shows them all")
         if remark := serving_remark(schedules.desk):
