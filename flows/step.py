@@ -130,6 +130,7 @@ class Driver:
         self._ancestors = ancestors
         self._lock = asyncio.Lock()
         self.watch = Watch(self._is_end_wanted)
+        self._archive_is_open = False
 
     @property
     def run(self) -> Run:
@@ -264,6 +265,7 @@ class Driver:
         await self.look()
         if asked := kind_of(self._run).request(self._run):
             self.desk.policy.authorise(asked)
+        await self._require_archive()
         await self._reserve(call)
         began = monotonic()
         with self.watch.over() as scope:
@@ -275,6 +277,12 @@ class Driver:
         refs = self._refs(call.turn, call.call_id, str(state.state_details.task_run_id))
         await self._append([draft(ended, refs)])
         return self._run.effects[call.call_id]
+
+    async def _require_archive(self) -> None:
+        """Raise what the archive raises where it takes no body: then nothing is to be paid for."""
+        if not self._archive_is_open:
+            await anyio.to_thread.run_sync(self.archive, b"")
+            self._archive_is_open = True
 
     async def _ending(
         self, call: "_Call", answer: Any, duration_ms: int

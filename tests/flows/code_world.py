@@ -215,6 +215,4 @@ class CodeWorld:
 
     def without(self, path: str) -> CodePlan:
         """Return the plan without one of its files."""
-        return replace(
-            PLAN, file_structure=tuple(f for f in PLAN.file_structure if f.path != path)
-        )
+        return replace(PLAN, file_structure=tuple(f for f in PLAN.file_structure if f.path != path))

@@ -27,13 +27,17 @@ LIMITED = ("searches", "pages", "model_calls", "tokens", "cost_micro_usd")
 
 @dataclass
 class Place:
-    """The annex and the model's server while they are served, and a data folder."""
+    """The annex and the model's server while they are served, and a data folder.
+
+    Without a `model` the extractive researcher answers.
+    """
 
     home: Path
     annex: Annex
     server: OpenAiServer
     answerer: Answerer
     settings: dict[str, Any] = field(default_factory=dict)
+    model: str | None = MODEL
 
     @property
     def desk(self) -> Desk:
@@ -52,7 +56,8 @@ class Place:
         """Answer the question in run `r1`, as far as it goes."""
         desk = self.desk
         given = {
-            "search": ["searxng"], "origins": self.annex.origins, "model": MODEL, "run_id": "r1",
+            "search": ["searxng"], "origins": self.annex.origins, "model": self.model,
+            "run_id": "r1",
             **options,
         }  # fmt: skip
         return execute(desk, submit(desk, request_of(desk, question, **given)).run_id)

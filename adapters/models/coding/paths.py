@@ -32,7 +32,8 @@ def normal_path(said: str) -> str:
     Backticks, brackets, quotes, labels and a leading `./` or `/` are taken off. A folder, a path
     that leaves the workspace, and one into `.git` are none.
     """
-    path = _LABEL.sub("", said.strip(_MARKS)).strip(_MARKS).replace("\\", "/")
+    clean = planned_paths.clean_path(said)
+    path = _LABEL.sub("", clean.strip(_MARKS)).strip(_MARKS).replace("\\", "/")
     if path.endswith("/") or len(path) > _LONGEST or re.match(r"[A-Za-z]:|~|[a-z]+://", path):
         return ""
     parts = [part.strip() for part in path.split("/")]
