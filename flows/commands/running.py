@@ -114,7 +114,7 @@ def research(  # noqa: PLR0913 - every option is a parameter
     json: Json = False,
     log_json: LogJson = False,
 ) -> None:
-    """Answer QUESTION from files, and from the web if you ask for it.
+    """Answer QUESTION from files, or from the web as well.
 
     Writes the report to stdout. Every claim of it is tied to an exact quote of an archived
     source. With --search, providers are asked in their order: the next when one fails or finds

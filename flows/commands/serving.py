@@ -28,7 +28,7 @@ def serve(
     ] = None,
     log_json: LogJson = False,
 ) -> None:
-    """Execute what is asked for in Prefect's pages, and keep watch over all runs.
+    """Execute what is asked for in Prefect's pages and schedules.
 
     Serves until it is told to end (Ctrl-C, SIGTERM); what it executes then is interrupted, and
     goes on with the next 'assay serve'. PREFECT_API_URL names a server of your own; without it,
