@@ -20,13 +20,13 @@ import json
 from prefect import flow
 from prefect.client.schemas.objects import State
 
+from flows.code_references import collect_references
 from flows.code_tools import CodeTools, open_code_tools
 from flows.delivering import Result, deliver_code
 from flows.designing import Agreed, draft_code_plan, first_plan, record_code_plan
 from flows.endings import going_on, left_as_asked, shown_to_prefect
 from flows.execution import take_up
 from flows.implementing import NotWritten, write_all
-from flows.referencing import collect_references
 from flows.review import ask_person
 from flows.sourcing import Material, acquire_material
 from flows.step import Driver, Held, StopAsked, executing

@@ -25,7 +25,7 @@ def copy_pip(folder: Path) -> Path:
     for package in (Path(beside.origin).parent if beside and beside.origin else None, base / "pip"):
         if package is not None and (package / "__main__.py").is_file():
             shutil.copytree(package, folder / "pip")
-            return folder / "pip" / "__main__.py"
+            return folder / "pip"
     bundled = find_spec("ensurepip")
     wheels = Path(bundled.origin).parent / "_bundled" if bundled and bundled.origin else base
     for wheel in sorted(wheels.glob("pip-*.whl")):

@@ -9,8 +9,8 @@ import pytest
 from adapters.acquisition.fake import FakeAcquirer
 from adapters.acquisition.port import Source, SourceFile
 from adapters.sandbox.fake import FakeSandbox
+from flows.code_references import linked, references_of
 from flows.code_tools import CodeTools
-from flows.referencing import linked, references_of
 from state.code_request import CodeRequest
 from state.values.errors import RejectedError
 from tests.flows.code_world import CodeWorld

@@ -79,6 +79,8 @@ def _are_comparable(a: Candidate, b: Candidate, need: Need) -> bool:
         or b.text.endswith("?")
     ):
         return False
+    if a.is_ordering or b.is_ordering:  # it speaks to whoever reads it, and states nothing
+        return False
     if names_apart(a.text, b.text) or is_of_another_kind(a, b, need):
         return False
     return _share_subject(a, b, need)
