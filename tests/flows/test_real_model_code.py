@@ -64,6 +64,8 @@ def test_a_paper_becomes_code_or_a_true_account_of_what_is_missing(
         f"{result.outcome or result.code}: {len(result.verifications)} verifications, "
         f"{result.usage['model_calls']} calls, {time.monotonic() - began:.0f} s: {result.reason}\n"
     )
+    if result.status == "interrupted":
+        pytest.skip(f"the model was not to be had in time: {result.reason}")
     run = desk.ledger.project("c1")
     assert run.paper2code is not None
     assert run.paper2code.sources[0].media_type == "application/pdf"
