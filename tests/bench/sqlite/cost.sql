@@ -14,13 +14,27 @@ WITH step AS (
     FROM events
     WHERE type = 'research_verdict_recorded' AND body ->> '$.verdict' = 'supported'
     GROUP BY run_id
+), run AS (
+    SELECT
+        coalesce(s.body ->> '$.profile', q.body ->> '$.kind') AS profile,
+        coalesce(s.body ->> '$.scope', '') AS scope,
+        coalesce(supported, 0) AS supported, cost, tokens, work
+    FROM step
+    JOIN events AS q ON q.run_id = step.run_id AND q.type = 'run_queued'
+    LEFT JOIN events AS s ON s.run_id = step.run_id AND s.type = 'research_started'
+    LEFT JOIN supported ON supported.run_id = step.run_id
+), summed AS (
+    SELECT 0 AS total, profile, scope, count(*) AS runs, sum(supported) AS supported,
+        sum(cost) AS cost, sum(tokens) AS tokens, sum(work) AS work
+    FROM run
+    GROUP BY profile, scope
+    UNION ALL
+    SELECT 1, 'all', 'all', count(*), sum(supported), sum(cost), sum(tokens), sum(work)
+    FROM run
+    HAVING count(DISTINCT profile || ' ' || scope) > 1
 )
 SELECT
-    s.body ->> '$.profile', s.body ->> '$.scope', count(*), sum(coalesce(supported, 0)),
-    sum(cost) / 1e6, sum(cost) / 1e6 / sum(supported),
-    CAST(round(1.0 * sum(tokens) / sum(supported)) AS INTEGER), sum(work) / 1e3 / sum(supported)
-FROM step
-JOIN events AS s ON s.run_id = step.run_id AND s.type = 'research_started'
-LEFT JOIN supported ON supported.run_id = step.run_id
-GROUP BY 1, 2
-ORDER BY 1, 2
+    profile, scope, runs, supported, cost / 1e6, cost / 1e6 / nullif(supported, 0),
+    CAST(round(1.0 * tokens / nullif(supported, 0)) AS INTEGER), work / 1e3 / nullif(supported, 0)
+FROM summed
+ORDER BY total, profile, scope
