@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flows.composing import BUILT_IN, new_run_id, principal
-from flows.runs import RunResult, run_duration
+from flows.runs import RunResult, run_times
 from flows.wiring import Desk
 from state.code_events import CodeStarted
 from state.code_request import CodeOptions, CodeRequest, SourceType
@@ -256,7 +256,7 @@ def read_code_result(desk: Desk, run: Run) -> CodeResult:
             if published
         },
         usage=asdict(run.spent),
-        duration_s=run_duration(run),
+        **run_times(run, desk.now()),
         code=run.code,
         reason=redact(run.cancel_reason or run.reason) if run.status != "completed" else "",
         outcome=sealed.outcome if sealed else "",

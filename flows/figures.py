@@ -55,6 +55,12 @@ def duration(seconds: float) -> str:
     return f"{seconds / 86_400:,.1f} d"
 
 
+def spent(worked_s: float, waited_s: float) -> str:
+    """Return how long a run was worked on, and apart from it how long it waited for a person."""
+    waited = f", waited {duration(waited_s)} for a person" if waited_s else ""
+    return duration(worked_s) + waited
+
+
 def shortened(text: str, longest: int, *, is_path: bool = False) -> str:
     """Return `text` cut to `longest` characters; of a path the end is kept."""
     if len(text) <= longest:

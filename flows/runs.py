@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, TypedDict
 
 from flows.composing import compose_request, micro_usd, new_run_id, principal
 from flows.kinds import kind_of, request_of_run
 from flows.wiring import Desk, at_desk, open_desk
-from state.envelope import Refs
+from state.envelope import Refs, utc_text
 from state.errors import LeaseHeld, Refused, Withheld
 from state.events import Ancestor, Event, Limits, draft
 from state.projection import Run
@@ -26,6 +26,7 @@ from state.request import ResearchRequest, as_invalid_request, make_request
 from state.research_events import ArtifactRole, ResearchStarted
 from state.run_events import RunCancelled, RunCancelRequested, RunInterrupted, RunQueued
 from state.values.errors import AssayError, InvalidRequest, RejectedError
+from state.working_time import seconds_between
 
 __all__ = [
     "RunResult",
@@ -52,7 +53,9 @@ class RunResult:
 
     `claims` and `citations` are those of the report, `report` maps file names to paths; all empty
     before the report is sealed and after it was forgotten. `clarification` is the question that has
-    to be put back, or ''.
+    to be put back, or ''. Of the `duration_s` seconds from its start to its end (or until now where
+    it waits, else to what was last heard of it) it was worked on for `worked_s` and waited for a
+    person for `waited_s`; in the rest it lay interrupted.
     """
 
     run_id: str
@@ -65,6 +68,8 @@ class RunResult:
     report: dict[str, str] = field(default_factory=dict)
     usage: dict[str, int] = field(default_factory=dict)
     duration_s: float = 0.0
+    worked_s: float = 0.0
+    waited_s: float = 0.0
     code: str = ""
     reason: str = ""
     clarification: str = ""
@@ -350,17 +355,28 @@ def read_result(desk: Desk, run_id: str) -> RunResult:
         citations=content.get("citations", []),
         report=report if run.status == "completed" else {},
         usage=usage,
-        duration_s=run_duration(run),
+        **run_times(run, desk.now()),
         code=run.code,
         reason=run.cancel_reason or run.reason if run.status != "completed" else "",
         clarification=research.plan.clarification if research and research.plan else "",
     )
 
 
-def run_duration(run: Run) -> float:
-    """Return the seconds from its start to its end, or to what was last heard of it."""
+class RunTimes(TypedDict):
+    """How long a run took, in seconds; see `RunResult`."""
+
+    duration_s: float
+    worked_s: float
+    waited_s: float
+
+
+def run_times(run: Run, now: datetime) -> RunTimes:
+    """Return how long the run took so far, and how much of it was work and how much waiting."""
     if not run.started_at:
-        return 0.0
-    began = datetime.fromisoformat(run.started_at)
-    ended = datetime.fromisoformat(run.ended_at or run.updated_at)
-    return round((ended - began).total_seconds(), 3)
+        return RunTimes(duration_s=0.0, worked_s=0.0, waited_s=0.0)
+    heard = utc_text(now) if run.status == "waiting" else run.updated_at
+    return RunTimes(
+        duration_s=round(seconds_between(run.started_at, run.ended_at or heard), 3),
+        worked_s=run.time.worked(run.status),
+        waited_s=run.time.waited(run.status, until=heard),
+    )

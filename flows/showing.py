@@ -1,7 +1,6 @@
 """What can be shown of a run, as plain values, from its projection and the archive alone."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from flows.wiring import Desk
 from state.projection import Run
 from state.research_events import ArtifactRole
 from state.research_projection import Research
+from state.working_time import seconds_between
 
 Facts = dict[str, Any]
 
@@ -54,6 +54,8 @@ def describe(desk: Desk, run: Run) -> Facts:
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "duration_s": result.duration_s,
+        "worked_s": result.worked_s,
+        "waited_s": result.waited_s,
         "executed_by": {"pid": holder.pid, "host": holder.host} if holder else None,
         "usage": result.usage,
         "limits": run.limits.model_dump(exclude_none=True),
@@ -85,17 +87,12 @@ def _stages(run: Run) -> list[Facts]:
             "stage": stage.stage,
             "started_at": stage.started_at,
             "completed_at": stage.completed_at,
-            "duration_s": _seconds(stage.started_at, stage.completed_at),
+            "duration_s": round(seconds_between(stage.started_at, stage.completed_at), 3)
+            if stage.completed_at
+            else None,
         }
         for stage in run.stages
     ]
-
-
-def _seconds(start: str, end: str | None) -> float | None:
-    if end is None:
-        return None
-    took = datetime.fromisoformat(end) - datetime.fromisoformat(start)
-    return round(took.total_seconds(), 3)
 
 
 def _reviews(run: Run) -> list[Facts]:

@@ -75,6 +75,13 @@ def evolve(run: Run, envelope: Envelope, line_hash: str) -> Run:
         head_hash=line_hash,
         # What others are told of a run is not its own doing.
         updated_at=run.updated_at if isinstance(event, _NOTIFICATIONS) else envelope.time,
+        time=run.time.follow(
+            run.status,
+            after.status,
+            envelope.time,
+            by_its_process=envelope.refs.turn_id is not None,
+            answered_at=run.reviews[-1].answered_at if run.reviews else "",
+        ),
         notices=(*after.notices, notice) if notice and notice.what in run.notify else after.notices,
         calls=_calls(run, event, envelope.refs.call_id),
     )

@@ -15,6 +15,7 @@ from state.research_state import Research
 from state.reviews import Review
 from state.run_events import NoticeKind
 from state.values.money import Usage
+from state.working_time import WorkingTime
 
 Status = Literal[
     "absent", "queued", "running", "waiting", "interrupted", "completed", "failed", "cancelled"
@@ -52,6 +53,7 @@ class Run:
     started_at: str = ""
     updated_at: str = ""
     ended_at: str = ""
+    time: WorkingTime = WorkingTime()
     spent: Usage = Usage()
     effects: Map[str, Effect] = Map()
     reviews: tuple[Review, ...] = ()

@@ -78,7 +78,7 @@ def apply(run: Run, event: Event, envelope: Envelope) -> Run:
         case RunCancelRequested():
             return replace(run, cancel_reason=run.cancel_reason or event.reason or "cancelled")
         case RunCancelled():
-            return replace(run, status="cancelled", reason=event.reason, ended_at=at)
+            return replace(run, status="cancelled", code="", reason=event.reason, ended_at=at)
         case RunFailed():
             return _failed(run, event, at)
         case RunCompleted():

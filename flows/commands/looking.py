@@ -99,6 +99,7 @@ def show(run_id: RunId, *, json: Json = False) -> None:
 
 
 def _print(facts: dict[str, Any]) -> None:
+    from flows.figures import spent
     from flows.terminal import out, out_facts, out_rows
 
     out(facts.get("question") or facts["run_id"])
@@ -120,7 +121,7 @@ def _print(facts: dict[str, Any]) -> None:
             "executed by": facts["executed_by"] and _process(facts["executed_by"]),
             "retry of": facts["retry_of"],
             "asked by": f"{facts['requested_by']} at {facts['queued_at']}",
-            "took": f"{facts['duration_s']:.1f} s",
+            "took": spent(facts["worked_s"], facts["waited_s"]) if facts["started_at"] else "",
             "used": ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in usage.items()),
             "steps": ", ".join(f"{n} {state}" for state, n in facts["steps"].items() if n),
             "withheld": _withheld(facts["withheld"]),

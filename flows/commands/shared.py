@@ -135,9 +135,12 @@ def _body(opened: "Desk", result: "RunResult") -> str:
 
 
 def _times(result: "RunResult") -> str:
-    """Return how long the command took so far, of which the run may be a small part."""
+    """Return how long the command took so far, and the run, which may have gone on in several."""
+    from flows.figures import spent
+
     took = time.monotonic() - _BEGAN
-    return f"{took:.1f} s (the run itself {result.duration_s:.1f} s)"
+    run = "the run itself" if result.worked_s <= took else "the run in all"
+    return f"{took:.1f} s ({run} {spent(result.worked_s, result.waited_s)})"
 
 
 def _answered(result: "RunResult") -> str:

@@ -54,16 +54,22 @@ class History:
         self.run_id = run_id
         self.run = Run()
         self.lines: list[Line] = []
+        self.later = timedelta()
 
     @property
     def research(self) -> Research:
         assert self.run.research is not None
         return self.run.research
 
-    def record(self, *events: Event, call: str | None = None, turn: str = "t/1") -> Self:
+    def record(self, *events: Event, call: str | None = None, turn: str | None = "t/1") -> Self:
         """Record `events`; with `call`, the one event under this call id."""
         for event in events:
             self.append(draft(event, Refs(turn, call)))
+        return self
+
+    def after(self, **passed: float) -> Self:
+        """Let time pass: each event otherwise comes a second after the one before."""
+        self.later += timedelta(**passed)
         return self
 
     def append(self, made: Draft) -> bool:
@@ -78,7 +84,7 @@ class History:
             schema_version=SCHEMA_VERSION,
             run_id=self.run_id,
             position=position,
-            time=utc_text(BEGAN + timedelta(seconds=position)),
+            time=utc_text(BEGAN + timedelta(seconds=position) + self.later),
             previous_hash=self.run.head_hash,
             refs=made.refs,
             body=made.body,

@@ -280,3 +280,9 @@ def test_nothing_is_researched_before_the_start() -> None:
 
     assert history.refusal(source()) == "NOT_STARTED"
     assert history.refusal(COMPLETED) == "INCOMPLETE"
+
+
+def test_a_cancelled_run_shows_nothing_of_the_interruption_before() -> None:
+    run = running().record(INTERRUPTED, CANCEL, CANCELLED).run
+
+    assert (run.status, run.code, run.reason) == ("cancelled", "", "enough")
