@@ -3,14 +3,13 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
 from typing import Generic
 
-from state.durable import create_private_folder, sync_file
-from state.envelope import SCHEMA_VERSION, Draft, Envelope, Line, seal, spell_body, utc_text
-from state.errors import Conflict, CorruptLedger, Fenced
+from state.compose import Composer, Head, Hooks
+from state.durable import create_private_folder
+from state.envelope import Draft, Line, spell_body
+from state.errors import CorruptLedger
 from state.follow import Fold, Follower, S
 from state.journal import (
     APPEND_LOCK,
@@ -21,9 +20,8 @@ from state.journal import (
     run_folder,
 )
 from state.locks import FileLock, busy
-from state.values.errors import InvalidRequest
 
-MAX_EVENT_BYTES = 8 * 1024 * 1024
+__all__ = ["Hooks", "Receipt", "RunAppender"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +31,6 @@ class Receipt(Generic[S]):
     lines: tuple[Line, ...]
     position: int
     state: S
-
-
-@dataclass(frozen=True, slots=True)
-class Hooks:
-    """Where an append gets time, ids and durability from; who watches it before and after."""
-
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    new_id: Callable[[], str] = lambda: token_hex(16)
-    sync: Callable[[int], None] = sync_file
-    after_write: Callable[[Line], None] | None = None
-    on_durable: Callable[[Sequence[Line]], None] | None = None
 
 
 class RunAppender(Generic[S]):
@@ -66,8 +53,8 @@ class RunAppender(Generic[S]):
     ) -> None:
         self._run_id = run_id
         self._folder = run_folder(home, run_id)
-        self._fold = fold
         self._hooks = hooks
+        self._composer = Composer(run_id, fold, hooks)
         self._ingested = ingested
         self._notify = notify
         self._timeout = timeout
@@ -130,70 +117,25 @@ class RunAppender(Generic[S]):
             writer = self._open()
             if follower.torn:
                 self._set_aside(writer)
-        lines, state = self._compose(drafts, epoch, expected_position)
+        lines, head = self._compose(drafts, epoch, expected_position)
         start = follower.end
         if lines:
             end = writer.append(lines, start.offset, self._hooks.after_write)
-            last = lines[-1]
-            follower.advance(lines, Cursor(end, last.envelope.position, last.hash), state)
+            follower.advance(lines, Cursor(end, head.position, head.hash), head.state)
             if self._hooks.on_durable is not None:
                 self._hooks.on_durable(lines)
         elif writer.synced < start.offset:
             # Whoever wrote what is replayed may have died before the sync.
             writer.sync(start.offset, start.offset)
-        return Receipt(tuple(lines), follower.end.position, state)
+        return Receipt(tuple(lines), head.position, head.state)
 
     def _compose(
         self, drafts: Sequence[tuple[Draft, str]], epoch: int | None, expected_position: int | None
-    ) -> tuple[list[Line], S]:
-        """Return the lines that record `drafts` and the state after them. Writes nothing."""
-        state, position, previous = (
-            self._follower.state,
-            self._follower.end.position,
-            self._follower.end.hash,
-        )
-        if epoch is not None and epoch != state.epoch:
-            raise Fenced(
-                f"run {self._run_id!r} is executed under lease {state.epoch}, not {epoch}; "
-                "this driver must stop"
-            )
-        lines: list[Line] = []
-        for draft, body in drafts:
-            if self._fold.replay(state, draft):
-                continue
-            if not lines and expected_position is not None and expected_position != position:
-                raise Conflict(
-                    f"run {self._run_id!r} is at position {position}, not {expected_position}; "
-                    "read it again, then decide again"
-                )
-            line = self._seal(draft, body, position + 1, previous)
-            state = self._fold.evolve(state, line.envelope, line.hash)
-            position, previous = position + 1, line.hash
-            lines.append(line)
-        return lines, state
-
-    def _seal(self, draft: Draft, body: str, position: int, previous: str) -> Line:
-        line = seal(
-            Envelope(
-                event_id=self._hooks.new_id(),
-                type=draft.type,
-                schema_version=SCHEMA_VERSION,
-                run_id=self._run_id,
-                position=position,
-                time=utc_text(self._hooks.clock()),
-                previous_hash=previous,
-                refs=draft.refs,
-                body=draft.body,
-                event=draft.event,
-            ),
-            body,
-        )
-        if len(line.json) > MAX_EVENT_BYTES:
-            raise InvalidRequest(
-                f"a {draft.type} event of {len(line.json):,} characters is too large for the "
-                f"ledger ({MAX_EVENT_BYTES:,}); keep the text as an artifact and record its hash"
-            )
-        return line
+    ) -> tuple[list[Line], Head[S]]:
+        """Return the lines that record `drafts` and the head after them. Writes nothing."""
+        follower = self._follower
+        head = Head(follower.state, follower.end.position, follower.end.hash)
+        return self._composer.compose(head, drafts, epoch, expected_position)
 
     def _open(self) -> JournalWriter:
         if self._writer is not None and not self._writer.is_current():

@@ -1,14 +1,29 @@
 """What an append would record: drafts become lines that follow a run's head, or are refused."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from secrets import token_hex
 from typing import Generic
 
-from state.append import MAX_EVENT_BYTES, Hooks
+from state.durable import sync_file
 from state.envelope import NO_HASH, SCHEMA_VERSION, Draft, Envelope, Line, seal, utc_text
 from state.errors import Conflict, Fenced
 from state.follow import Fold, S
 from state.values.errors import InvalidRequest
+
+MAX_EVENT_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Where an append gets time, ids and durability from; who watches it before and after."""
+
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    new_id: Callable[[], str] = lambda: token_hex(16)
+    sync: Callable[[int], None] = sync_file
+    after_write: Callable[[Line], None] | None = None
+    on_durable: Callable[[Sequence[Line]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,42 +59,35 @@ class Composer(Generic[S]):
         Each draft comes with its body's canonical JSON. Raises what `Ledger.append` raises for
         drafts that may not follow.
         """
-        if epoch is not None and epoch != head.state.epoch:
+        state, position, previous = head.state, head.position, head.hash
+        if epoch is not None and epoch != state.epoch:
             raise Fenced(
-                f"run {self.run_id!r} is executed under lease {head.state.epoch}, not {epoch}; "
+                f"run {self.run_id!r} is executed under lease {state.epoch}, not {epoch}; "
                 "this driver must stop"
             )
         lines: list[Line] = []
         for draft, body in drafts:
-            if self.fold.replay(head.state, draft):
+            if self.fold.replay(state, draft):
                 continue
-            if not lines and expected_position is not None and expected_position != head.position:
+            if not lines and expected_position is not None and expected_position != position:
                 raise Conflict(
-                    f"run {self.run_id!r} is at position {head.position}, not "
-                    f"{expected_position}; read it again, then decide again"
+                    f"run {self.run_id!r} is at position {position}, not {expected_position}; "
+                    "read it again, then decide again"
                 )
-            line = self._seal(draft, body, head)
-            state = self.fold.evolve(head.state, line.envelope, line.hash)
-            head = Head(state, head.position + 1, line.hash)
+            position += 1
+            line = self._seal(draft, body, position, previous)
+            previous = line.hash
+            state = self.fold.evolve(state, line.envelope, previous)
             lines.append(line)
-        return lines, head
+        return lines, Head(state, position, previous)
 
-    def _seal(self, draft: Draft, body: str, head: Head[S]) -> Line:
-        line = seal(
-            Envelope(
-                event_id=self.hooks.new_id(),
-                type=draft.type,
-                schema_version=SCHEMA_VERSION,
-                run_id=self.run_id,
-                position=head.position + 1,
-                time=utc_text(self.hooks.clock()),
-                previous_hash=head.hash,
-                refs=draft.refs,
-                body=draft.body,
-                event=draft.event,
-            ),
-            body,
-        )
+    def _seal(self, draft: Draft, body: str, position: int, previous: str) -> Line:
+        hooks = self.hooks
+        envelope = Envelope(
+            hooks.new_id(), draft.type, SCHEMA_VERSION, self.run_id, position,
+            utc_text(hooks.clock()), previous, draft.refs, draft.body, draft.event,
+        )  # fmt: skip
+        line = seal(envelope, body)
         if len(line.json) > MAX_EVENT_BYTES:
             raise InvalidRequest(
                 f"a {draft.type} event of {len(line.json):,} characters is too large for the "
