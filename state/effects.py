@@ -1,8 +1,9 @@
 """Reserved, settled, failed: the life of one step's effect, and what it may spend."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
+from state.copying import replace
 from state.envelope import Draft
 from state.errors import BudgetExceeded, Conflict, Refused
 from state.events import Limits, Spend
@@ -10,9 +11,11 @@ from state.run_events import EffectFailed, EffectReserved, EffectSettled
 from state.values.money import Usage
 
 TYPES = frozenset({"effect_reserved", "effect_settled", "effect_failed"})
+_LIMITED = tuple(Limits.model_fields)  # `Usage` has the same names
+_NEEDED_BY_MODELS = ("tokens", "cost_micro_usd")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: see `state.copying`
 class Effect:
     """What is known of one step. `outcome_hash` is '' until it settled."""
 
@@ -117,27 +120,19 @@ def settled_spend(spent: Usage, before: Effect | None, usage: Usage) -> Usage:
     )
 
 
-def check_budget(limits: Limits, spent: Usage, more: Usage) -> None:
-    """Raise `BudgetExceeded` when `more` on top of `spent` passes one of `limits`.
+def spend_within(limits: Limits, spent: Usage, more: Usage) -> Usage:
+    """Return `spent` and `more` together; raises `BudgetExceeded` when they pass one of `limits`.
 
     A step that needs nothing of a kind is not held up by that kind's limit; a model call needs
     tokens and money, also when it reserves none.
     """
-    before, after = _by_limit(spent), _by_limit(spent + more)
-    for name, value in after.items():
-        limit = getattr(limits, name)
-        needed = value > before[name] or (more.model_calls and name in ("tokens", "cost_micro_usd"))
-        if needed and limit is not None and value > limit:
+    together = spent + more
+    for name in _LIMITED:
+        limit: int | None = getattr(limits, name)
+        if limit is None or (value := getattr(together, name)) <= limit:
+            continue
+        if value > getattr(spent, name) or (more.model_calls and name in _NEEDED_BY_MODELS):
             raise BudgetExceeded(
                 f"the step would bring {name} to {value}; the run's limit is {limit}", budget=name
             )
-
-
-def _by_limit(usage: Usage) -> dict[str, int]:
-    return {
-        "searches": usage.searches,
-        "pages": usage.pages,
-        "model_calls": usage.model_calls,
-        "tokens": usage.tokens,
-        "cost_micro_usd": usage.cost_micro_usd,
-    }
+    return together

@@ -40,9 +40,9 @@ __all__ = [
     "replays",
 ]
 
-_EFFECTS = (EffectReserved, EffectSettled, EffectFailed)
-_NOTIFICATIONS = (NotificationClaimed, NotificationSent, NotificationFailed)
-_AFTER_THE_END = (ReviewRefused, BytesWithheld, *_NOTIFICATIONS)
+_EFFECTS = frozenset({EffectReserved, EffectSettled, EffectFailed})
+_NOTIFICATIONS = frozenset({NotificationClaimed, NotificationSent, NotificationFailed})
+_AFTER_THE_END = frozenset({ReviewRefused, BytesWithheld, *_NOTIFICATIONS})
 
 
 def evolve(run: Run, envelope: Envelope, line_hash: str) -> Run:
@@ -56,9 +56,10 @@ def evolve(run: Run, envelope: Envelope, line_hash: str) -> Run:
         event = known
     else:
         event = decode(envelope.type, envelope.schema_version, envelope.body)
-    if run.is_terminal and not isinstance(event, _AFTER_THE_END):
+    kind: type[Event] = type(event)
+    if run.is_terminal and kind not in _AFTER_THE_END:
         raise Refused(f"run {run.run_id!r} is {run.status}", code="TERMINAL")
-    if (run.position == 0) != isinstance(event, RunQueued):
+    if (run.position == 0) != (kind is RunQueued):
         raise Refused(
             "the first event of every run, and no other, is run_queued", code="FIRST_EVENT"
         )
@@ -74,7 +75,7 @@ def evolve(run: Run, envelope: Envelope, line_hash: str) -> Run:
         position=envelope.position,
         head_hash=line_hash,
         # What others are told of a run is not its own doing.
-        updated_at=run.updated_at if isinstance(event, _NOTIFICATIONS) else envelope.time,
+        updated_at=run.updated_at if kind in _NOTIFICATIONS else envelope.time,
         time=run.time.follow(
             run.status,
             after.status,
@@ -90,7 +91,7 @@ def evolve(run: Run, envelope: Envelope, line_hash: str) -> Run:
 def _calls(run: Run, event: Event, call_id: str | None) -> Map[str, Event]:
     if call_id is None:
         return run.calls
-    is_effect = isinstance(event, _EFFECTS)
+    is_effect = type(event) in _EFFECTS
     if call_id in run.calls or (not is_effect and call_id in run.effects):
         raise Conflict(f"call id {call_id!r} was already used")
     return run.calls if is_effect else run.calls.set(call_id, event)

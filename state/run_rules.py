@@ -3,7 +3,7 @@
 Pure: same run and event, same answer. Every rule that is broken raises `Refused` with a code.
 """
 
-from typing import get_args
+from typing import TypeGuard, get_args
 
 from state import effects, notices, reviews
 from state.code_events import CodePlanRecorded, CodeSourceRecorded, CodeStarted
@@ -52,15 +52,30 @@ from state.run_events import (
 )
 from state.values.claims import AnswerStatus
 
-_CODE = get_args(CodeEvent)
-_METHOD = get_args(MethodEvent)
-_RESEARCH = get_args(ResearchEvent)
+# Types, looked up: a model's own `isinstance` is slow to say no, and most events are of a kind.
+_CODE = frozenset(get_args(CodeEvent))
+_METHOD = frozenset(get_args(MethodEvent))
+_RESEARCH = frozenset(get_args(ResearchEvent))
+
+
+def _is_research(event: Event) -> TypeGuard[ResearchEvent]:
+    return type(event) in _RESEARCH
+
+
+def _is_code(event: Event) -> TypeGuard[CodeEvent]:
+    return type(event) in _CODE
 
 
 def apply(run: Run, event: Event, envelope: Envelope) -> Run:
     """Return the run after `event`; raises `Refused` when it may not follow."""
+    if _is_research(event):
+        return _research(run, event)
+    if _is_code(event):
+        return _code(run, event)
     at = envelope.time
     match event:
+        case EffectReserved() | EffectSettled() | EffectFailed():
+            return _effect(run, event, envelope)
         case RunQueued():
             return _queued(run, event, envelope)
         case RunLeased():
@@ -87,8 +102,6 @@ def apply(run: Run, event: Event, envelope: Envelope) -> Run:
             return replace(run, stages=_open_stage(run, event.stage, at))
         case StageCompleted():
             return replace(run, stages=_close_stage(run, event.stage, at))
-        case EffectReserved() | EffectSettled() | EffectFailed():
-            return _effect(run, event, envelope)
         case ReviewRequested() | ReviewAnswered() | ReviewRefused():
             return _review(run, event, at)
         case BytesWithheld():
@@ -97,7 +110,7 @@ def apply(run: Run, event: Event, envelope: Envelope) -> Run:
         case NotificationClaimed() | NotificationSent() | NotificationFailed():
             return replace(run, notices=notices.follow(run.notices, event, at))
         case _:
-            return _of_kind(run, event)
+            raise CorruptLedger(f"no rule says what {event.type!r} does to a run")
 
 
 def _must_be(run: Run, status: Status, what: str) -> None:
@@ -230,17 +243,16 @@ def _effect(
         case EffectReserved():
             effect = effects.reserve(before, event, call_id)
             require_approval_of_effect(run, event)
-            effects.check_budget(run.limits, run.spent, event.reserve.usage())
-            spent = run.spent + event.reserve.usage()
+            spent = effects.spend_within(run.limits, run.spent, effect.reserve)
         case EffectSettled():
             _require_ancestor(run, event.reused_from)
             if before is None:
                 require_approval_of_effect(run, event)
             effect = effects.settle(before, event, call_id)
-            spent = effects.settled_spend(run.spent, before, event.usage.usage())
+            spent = effects.settled_spend(run.spent, before, effect.usage)
         case EffectFailed():
             effect = effects.fail(before, event, call_id)
-            spent = effects.settled_spend(run.spent, before, event.usage.usage())
+            spent = effects.settled_spend(run.spent, before, effect.usage)
     return replace(run, effects=run.effects.set(call_id, effect), spent=spent)
 
 
@@ -270,12 +282,6 @@ def _review(run: Run, event: ReviewRequested | ReviewAnswered | ReviewRefused, a
             )
         case ReviewRefused():
             return run
-
-
-def _of_kind(run: Run, event: Event) -> Run:
-    if isinstance(event, _CODE):
-        return _code(run, event)
-    return _research(run, event)
 
 
 def _code(run: Run, event: CodeEvent) -> Run:
@@ -310,16 +316,14 @@ def _require_request_of(run: Run, run_id: str) -> None:
         raise Refused(f"the request is for run {run_id!r}, not {run.run_id!r}", code="RUN_ID")
 
 
-def _research(run: Run, event: Event) -> Run:
-    if not isinstance(event, _RESEARCH):
-        raise CorruptLedger(f"no rule says what {event.type!r} does to a run")
+def _research(run: Run, event: ResearchEvent) -> Run:
     if run.kind != "research":
         raise Refused(f"run {run.run_id!r} is no research run", code="KIND")
     if isinstance(event, ResearchStarted):
         return _research_started(run, event)
     if run.research is None:
         raise Refused("the research has not started", code="NOT_STARTED")
-    if isinstance(event, _METHOD):
+    if type(event) in _METHOD:
         _must_be(run, "running", "worked on")
     elif run.status not in ("running", "interrupted"):
         raise Refused(f"a run that is {run.status} records no research", code="STATUS")
