@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from flows.knowledge import Knowledge
 from state.values.claims import Verdict
 from state.values.evidence import Coverage
-from state.values.report import ReportClaim
+from state.values.report import ReportClaim, made_once
 from state.values.wording import counted
 
 _STOPPED = {
@@ -78,7 +78,7 @@ def _open(knowledge: Knowledge) -> list[str]:
 
 
 def _verdicts(claims: Sequence[ReportClaim], dropped: Sequence[ReportClaim]) -> str:
-    counts = Counter(claim.verdict for claim in (*claims, *dropped))
+    counts = Counter(claim.verdict for claim in (*made_once(claims), *made_once(dropped)))
     if not counts:
         return "The report makes no claim."
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])

@@ -192,7 +192,7 @@ def _closing(
             checkpoint_id="report",
             round=max(knowledge.number, 1),
             stage="report_writing",
-            summary=f"{len(report.claims)} claims in {len(report.sections)} sections; "
+            summary=f"{len(report.distinct_claims)} claims in {len(report.sections)} sections; "
             f"{len(report.dropped_claims)} dropped.",
             open_questions=tuple(text[:1000] for text in report.missing[:50]),
             artifact_ids=tuple(sections),

@@ -11,6 +11,7 @@ from flows.wiring import Desk
 from state.projection import Run
 from state.research_events import ArtifactRole
 from state.research_projection import Research
+from state.values.statements import form
 from state.working_time import seconds_between
 
 Facts = dict[str, Any]
@@ -122,9 +123,20 @@ def _research(research: Research, result: RunResult, withheld: Mapping[str, str]
         "conflicts": [conflict.difference for conflict in research.conflicts],
         "blockers": dict(research.blockers),
         "sources": _sources(research, withheld),
-        "claims": result.claims,
+        "claims": _distinct(result.claims),
         "citations": len(result.citations),
     }
+
+
+def _distinct(claims: list[Facts]) -> list[Facts]:
+    """Return each claim once, with all `sections` that make it and the quotes of all."""
+    made: dict[str, Facts] = {}
+    for claim in claims:
+        said = form(claim["text"])
+        first = made.setdefault(said, {**claim, "sections": [], "citations": []})
+        first["sections"].append(claim["section"])
+        first["citations"] = sorted({*first["citations"], *claim["citations"]})
+    return list(made.values())
 
 
 def _plan(research: Research) -> Facts | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from adapters.exports.plain_marks import code, escape
+from adapters.exports.plain_marks import code, escape, within
 from state.values.changes import (
     Changes,
     ClaimChange,
@@ -55,7 +55,7 @@ def changes_markdown(comparison: Comparison) -> str:
     """Return changes.md: what to look at first comes first, each claim with its quotes."""
     changes, before, after = comparison.changes, comparison.before, comparison.after
     parts = [
-        f"# What changed: {escape(after.question)}",
+        f"# What changed: {within(after.question)}",
         f"**{_summary(changes)}.** Run {_named(after)} against run {_named(before)}.",
         *(escape(remark) for remark in comparison.remarks),
         _answer(changes),
@@ -118,9 +118,9 @@ def _claim(change: ClaimChange) -> str:
     before, after = change.before, change.after
     told = after or before
     assert told is not None  # a change has a side  # noqa: S101
-    lines = [f"{_text(told)}{f' — {escape(change.detail)}' if change.detail else ''}"]
+    lines = [f"{_text(told)}{f' — {within(change.detail)}' if change.detail else ''}"]
     if before and after and before.text != after.text:
-        lines.append(f"before: {_text(before)}")
+        lines.append(f"before: {_text(before, within)}")
     now = [_quote(quote) for quote in after.quotes] if after else []
     then = [_quote(quote) for quote in before.quotes] if before else []
     lines += [f"quoted: {quote}" for quote in now]
@@ -128,16 +128,16 @@ def _claim(change: ClaimChange) -> str:
     return "\n  - ".join(lines)
 
 
-def _text(told: Told) -> str:
+def _text(told: Told, shown: Callable[[str], str] = escape) -> str:
     marks = [] if told.verdict is Verdict.SUPPORTED else [str(told.verdict)]
     if told.status is ClaimStatus.DISPUTED:
         marks.append("disputed")
-    return escape(told.text) + (f" *({', '.join(marks)})*" if marks else "")
+    return shown(told.text) + (f" *({', '.join(marks)})*" if marks else "")
 
 
 def _quote(quote: ShownQuote) -> str:
     page = f", page {quote.page}" if quote.page else ""
-    return f"“{escape(quote.quote)}” — {code(quote.display)}{page}"
+    return f"“{within(quote.quote)}” — {code(quote.display)}{page}"
 
 
 def _rows(changes: Changes) -> list[CoverageChange]:
@@ -147,7 +147,7 @@ def _rows(changes: Changes) -> list[CoverageChange]:
 
 def _row(row: CoverageChange) -> str:
     was, now = str(row.before or "not asked"), str(row.after or "not asked any more")
-    gap = f" ({escape(row.gap)})" if row.gap else ""
+    gap = f" ({within(row.gap)})" if row.gap else ""
     return f"{escape(row.question)} — {was} → {now}{gap}"
 
 
@@ -162,7 +162,7 @@ def _sources(changes: Changes) -> list[tuple[str, SourceChange]]:
 
 def _source(entry: tuple[str, SourceChange]) -> str:
     kind, source = entry
-    why = f" ({escape(source.detail)})" if source.detail else ""
+    why = f" ({within(source.detail)})" if source.detail else ""
     return f"{code(source.display)}: {kind}{why}, {'cited' if source.cited else 'not cited'}"
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from adapters.exports.plain_marks import escape
+from adapters.exports.plain_marks import escape, within
 from state.values.code_plan import PaperCitation, Quantity, Status
 from state.values.code_report import CodeReport, ReportedComponent
 from state.values.wording import counted
@@ -162,4 +162,4 @@ def _safe(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return _safe(text).replace("|", "\\|")
+    return within(text)

@@ -53,7 +53,7 @@ def _status_line(report: Report) -> str:
     said = _ANSWERS[report.answer_status] + (" in part" if partly else "")
     return (
         f"**{said}.** {covered} of {counted(len(report.rows), 'subquestion')} covered, "
-        f"{counted(len(report.claims), 'claim')}, "
+        f"{counted(len(report.distinct_claims), 'claim')}, "
         f"{counted(len(report.citations), 'verified quote')}. "
         f"Run {code(report.request_id)}."
     )

@@ -17,8 +17,13 @@ def escape(text: str) -> str:
     White space is collapsed; what cannot be seen (control characters, marks that turn the reading
     direction, half characters) is spelled out.
     """
-    escaped = _ANYWHERE.sub(r"\\\1", _visible(" ".join(text.split())))
+    escaped = within(text)
     return _AT_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", escaped)
+
+
+def within(text: str) -> str:
+    """Return `text` as `escape` does, for a place within a line, where no list or rule begins."""
+    return _ANYWHERE.sub(r"\\\1", _visible(" ".join(text.split())))
 
 
 def code(text: str) -> str:

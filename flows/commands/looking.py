@@ -176,8 +176,11 @@ def _sections(
     yield "Conflicts", ("difference",), [(each,) for each in facts["conflicts"]]
     yield (
         "Claims",
-        ("verdict", "claim", "quotes"),
-        [(c["verdict"], c["text"], len(c["citations"])) for c in facts["claims"]],
+        ("verdict", "claim", "quotes", "sections"),
+        [
+            (c["verdict"], c["text"], len(c["citations"]), ", ".join(c["sections"]))
+            for c in facts["claims"]
+        ],
     )
     yield (
         "Sources",

@@ -1,7 +1,6 @@
 """Which claims and subquestions of two reports belong together."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from state.values.claims import ClaimStatus
@@ -27,7 +26,7 @@ class Side:
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        self.claims = _made_once(report.claims)
+        self.claims = report.distinct_claims
         self.citations = {citation.number: citation for citation in report.citations}
         self.sources = {source.locator: source for source in report.sources}
         self.questions = [part.question for part in report.plan.subquestions]
@@ -69,15 +68,6 @@ class Side:
         )
         disputed = claim.status is ClaimStatus.DISPUTED or in_conflict
         return "; ".join(dict.fromkeys(said)) if disputed else None
-
-
-def _made_once(claims: Sequence[ReportClaim]) -> list[ReportClaim]:
-    made: dict[str, ReportClaim] = {}
-    for claim in claims:
-        first = made.setdefault(form(claim.text), claim)
-        numbers = tuple(sorted({*first.citations, *claim.citations}))
-        made[form(claim.text)] = replace(first, citations=numbers)
-    return list(made.values())
 
 
 def pair_questions(before: Side, after: Side) -> dict[int, int]:

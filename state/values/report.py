@@ -1,10 +1,12 @@
 """A finished report: everything it says, shows and admits. Pure content: no times of the run."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from state.values.claims import AnswerStatus, ClaimStatus, Verdict
 from state.values.evidence import CoverageRow
 from state.values.plan import Plan
+from state.values.statements import form
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +142,19 @@ class Report:
         """Return the share of subquestions that are covered, 0 to 1."""
         covered = sum(row.coverage == "covered" for row in self.rows)
         return covered / len(self.rows) if self.rows else 0.0
+
+    @property
+    def distinct_claims(self) -> tuple[ReportClaim, ...]:
+        """Return each claim once, however many sections make it."""
+        return made_once(self.claims)
+
+
+def made_once(claims: Iterable[ReportClaim]) -> tuple[ReportClaim, ...]:
+    """Return each claim once, as the first section makes it, with the quotes of all."""
+    made: dict[str, ReportClaim] = {}
+    for claim in claims:
+        said = form(claim.text)
+        first = made.setdefault(said, claim)
+        numbers = tuple(sorted({*first.citations, *claim.citations}))
+        made[said] = replace(first, citations=numbers)
+    return tuple(made.values())

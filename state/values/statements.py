@@ -27,6 +27,13 @@ _DENYING = frozenset(
     "nicht kein keine keinen keiner keines nie niemals ohne ne pas jamais sans aucun aucune "
     "sin ningún ninguna nunca non senza mai não sem niet geen 不 没 没有 未 无".split()
 )
+# What stands behind a number and says of what it is one.
+_UNIT = re.compile(
+    r"\s?(?:°(?:\s?[CFK]\b)?|[%‰€£¥$]"
+    r"|(?:km/h|m/s|rpm|mph|[kmµcd]?m[23]?|[kmµ]?g|[mµn]?s|[mc]?l|min|h|ha|t"
+    r"|[kMGTm]?(?:W|Wh|Hz|V|A|Pa|J|bit|bps)|[kKMGT]i?B|B|K|USD|EUR|GBP"
+    r"|(?:second|minute|hour|day|week|month|year|byte|dollar|euro|metre|meter|mile)s?|percent)\b)"
+)
 _SMALL = 3  # a sentence's first word is a name only if it is longer: "The", "In", "Die"
 
 
@@ -46,20 +53,35 @@ def form(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    shown: str
     folded: str
     fact: Fact
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A sentence taken apart once: its words in order, and the facts among them."""
 
+    text: str
     words: tuple[_Word, ...]
 
     def of(self, *facts: Fact) -> Counter[str]:
         """Return the words of these kinds, folded, with how often each occurs."""
         return Counter(word.folded for word in self.words if word.fact in facts)
+
+    def shown(self, start: int, end: int) -> str:
+        """Return the words from `start` to `end` as they stand there, a last number with its unit.
+
+        Many are cut short; none are `(nothing)`.
+        """
+        words = self.words[start:end][:_MAX_SHOWN]
+        if not words:
+            return "(nothing)"
+        last = words[-1]
+        unit = _UNIT.match(self.text, last.end) if last.fact is Fact.NUMBER else None
+        text = self.text[words[0].start : unit.end() if unit else last.end]
+        return f"{text} …" if end - start > _MAX_SHOWN else text
 
 
 def take_apart(text: str) -> Statement:
@@ -69,12 +91,11 @@ def take_apart(text: str) -> Statement:
     are known in a few languages; elsewhere a denial counts as wording.
     """
     plain = unicodedata.normalize("NFKC", text).translate(_DASHES)
-    return Statement(
-        tuple(
-            _Word(word, word.casefold(), _fact(word, is_first=not number))
-            for number, word in enumerate(_TOKEN.findall(plain))
-        )
+    words = tuple(
+        _Word(found[0].casefold(), _fact(found[0], is_first=not number), found.start(), found.end())
+        for number, found in enumerate(_TOKEN.finditer(plain))
     )
+    return Statement(plain, words)
 
 
 def _fact(word: str, *, is_first: bool) -> Fact:
@@ -130,20 +151,15 @@ def difference(before: str, after: str) -> str:
 
     Something added or taken away stands beside `(nothing)`.
     """
-    words = [take_apart(text).words for text in (before, after)]
+    one, two = take_apart(before), take_apart(after)
     matcher = SequenceMatcher(
         None,
-        [word.folded for word in words[0]],
-        [word.folded for word in words[1]],
+        [word.folded for word in one.words],
+        [word.folded for word in two.words],
         autojunk=False,
     )
     return "; ".join(
-        f"{_shown(words[0][a:b])} → {_shown(words[1][c:d])}"
+        f"{one.shown(a, b)} → {two.shown(c, d)}"
         for kind, a, b, c, d in matcher.get_opcodes()
         if kind != "equal"
     )
-
-
-def _shown(words: tuple[_Word, ...]) -> str:
-    shown = [word.shown for word in words[:_MAX_SHOWN]]
-    return " ".join([*shown, *(["…"] if len(words) > _MAX_SHOWN else [])]) or "(nothing)"

@@ -339,6 +339,10 @@ def test_show_says_what_became_of_every_source(assay: CommandLine, done: str) ->
     assert {source["disposition"] for source in shown["sources"]} <= {"cited", "quoted", "read"}
     assert [stage["stage"] for stage in shown["stages"]][:2] == ["planning", "knowledge_base"]
     assert all(stage["duration_s"] >= 0 for stage in shown["stages"])
+    assert 0 < shown["worked_s"] <= shown["duration_s"]
+    assert shown["waited_s"] == 0
+    said = [claim["text"] for claim in shown["claims"]]
+    assert len(said) == len(set(said)) < sum(len(each["sections"]) for each in shown["claims"])
     assert shown["usage"]["searches"] >= 1
     assert "meridian.md" in text
     assert "coverage-complete" in text

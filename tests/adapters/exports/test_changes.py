@@ -78,3 +78,12 @@ def test_a_source_alone_is_a_change_that_touches_no_claim() -> None:
     assert (content["changed"], content["claims_changed"]) == (True, False)
     assert content["changes"]["new_sources"][0]["display"] == "b.md"
     assert content["before"]["run_id"] == "r1"
+
+
+def test_both_sides_of_a_difference_are_shown_the_same_way() -> None:
+    cold = Said("The hold is kept at -18 °C.")
+    after = report_of(replace(cold, text="The hold is kept at -19 °C."))
+
+    made = changes_markdown(compared(report_of(cold), after))
+
+    assert "- The hold is kept at -19 °C. — -18 °C → -19 °C\n" in made

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 from adapters.exports.jsonfile import report_json
 from adapters.exports.markdown import report_markdown, section_markdown
-from adapters.exports.plain_marks import code, escape
+from adapters.exports.plain_marks import code, escape, within
 from state.values.claims import AnswerStatus, ClaimStatus, Verdict
 from state.values.evidence import Coverage, CoverageRow
 from state.values.plan import Plan, Subquestion
@@ -110,6 +110,21 @@ def test_any_text_shows_to_the_letter(text: str) -> None:
 def _printable(text: str) -> str:
     hidden = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
     return re.sub(hidden, "", re.sub(r"⟨U\+[0-9A-F]{4,6}⟩", "", text))
+
+
+@given(st.text())
+def test_any_text_within_a_line_shows_to_the_letter(text: str) -> None:
+    line = within(text)
+
+    assert "\n" not in line
+    assert structure(f"- so: {line} end") == structure("- so: plain end")
+    assert line.count("|") == line.count("\\|")
+
+
+@pytest.mark.parametrize("text", ["-18 °C", "+3 points", "1. first"])
+def test_within_a_line_nothing_is_marked_that_begins_a_list_only(text: str) -> None:
+    assert within(text) == text
+    assert escape(text) != text
 
 
 @given(st.text(min_size=1))
@@ -240,3 +255,11 @@ def test_the_json_holds_every_character(question: str, quote: str) -> None:
 def test_the_same_report_gives_the_same_bytes() -> None:
     assert report_json(report()) == report_json(report())
     assert report_markdown(report()) == report_markdown(report())
+
+
+def test_a_claim_that_several_sections_make_counts_once() -> None:
+    again = replace(CLAIM, id="summary-1", section="summary", text="A team has 25 members")
+
+    made = report_markdown(report(claims=(again, CLAIM)))
+
+    assert "1 subquestion covered, 1 claim, 1 verified quote" in made
