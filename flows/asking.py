@@ -14,12 +14,15 @@ import anyio
 from prefect.client.schemas.objects import FlowRun
 from prefect.flow_runs import asuspend_flow_run
 from prefect.input.actions import read_flow_run_input
+from prefect.utilities.urls import url_for
 from pydantic import ValidationError
 
 from flows.answering import InteractionInvalid, answer_review
-from flows.forms import ReviewForm, review_text
+from flows.forms import ReviewForm, in_words_of, review_text
 from flows.kinds import kind_of
+from flows.pages import plan_to_decide
 from flows.publishing import Publisher
+from flows.terminal import talk
 from flows.wiring import Desk
 from state.projection import Run
 from state.request import explain
@@ -45,7 +48,7 @@ async def decide_in_prefect(
                 run = await _project(desk, run_id)
                 if run.live_review is None or run.cancel_reason is not None:
                     break
-                await _suspend(desk, run, key, problem)
+                await _suspend(desk, run, key, problem, publisher)
             problem = await _take(desk, run_id, review, key, publisher)
             if not problem:
                 break
@@ -67,13 +70,14 @@ async def _project(desk: Desk, run_id: str) -> Run:
     return await anyio.to_thread.run_sync(desk.ledger.project, run_id)
 
 
-async def _suspend(desk: Desk, run: Run, key: str, problem: str) -> None:
+async def _suspend(desk: Desk, run: Run, key: str, problem: str, publisher: Publisher) -> None:
     """Suspend the flow run, which ends this process; returns only if `key` was used before."""
-    kind = kind_of(run)
-    fields = json.dumps(kind.plan_fields(desk, run), ensure_ascii=False, indent=2)
-    text = review_text(kind.plan_markdown(desk, run), fields, problem)
+    fields = json.dumps(kind_of(run).plan_fields(desk, run), ensure_ascii=False, indent=2)
+    text = review_text(plan_to_decide(desk, run), fields, problem)
     # Only a description: a default for the decision would let a resume without input approve.
     form = ReviewForm.with_initial_data(description=text)
+    page = url_for("flow-run", obj_id=publisher.flow_run_id)
+    talk(f"assay: run {run.run_id} waits for a decision on its plan: {page}")
     with suppress(ValidationError):  # it was resumed without an answer; `_take` says so
         await asuspend_flow_run(wait_for_input=form, key=key, timeout=None)
 
@@ -87,7 +91,7 @@ async def _take(desk: Desk, run_id: str, review: Review, key: str, publisher: Pu
     except ValidationError as error:
         if review.answer is not None:
             return ""
-        return "there was no decision" if not given else explain(error)
+        return in_words_of(ReviewForm, explain(error)) if given else "there was no decision"
     if review.answer is not None and form == ReviewForm.of(review.answer):
         return ""  # it is how this flow run was told of an answer given elsewhere
     run = await _project(desk, run_id)
@@ -112,5 +116,5 @@ async def _take(desk: Desk, run_id: str, review: Review, key: str, publisher: Pu
             f"“{form.decision}” for {review.interaction_id} was not taken: {error.message}",
         )
     except InvalidRequest as error:
-        return error.message
+        return in_words_of(ReviewForm, error.message)
     return ""

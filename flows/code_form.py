@@ -59,6 +59,11 @@ class PaperForm(BaseModel):
         default="", title="Run id", description="Empty: a new one. The same again: the same run."
     )
 
+    @property
+    def subject(self) -> str:
+        """Return what is asked for."""
+        return self.source or self.requirement
+
     def request(self, desk: Desk, run_id: str) -> CodeRequest:
         """Return what is asked for; raises `InvalidRequest` for what cannot be done."""
         limits = self.limits.model_dump()

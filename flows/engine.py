@@ -64,6 +64,8 @@ def configure(server: "Server | None", home: Path) -> None:
         | {
             _OWN: server.url,
             "PREFECT_API_URL": server.url,
+            # Where links lead: in the older pages a form does not show what it asks about.
+            "PREFECT_UI_URL": server.url.removesuffix("/api") + "/v2",
             "PREFECT_HOME": str(place.folder),
             "PREFECT_PROFILES_PATH": str(place.folder / "profiles.toml"),
             "PREFECT_PROFILE": "assay",

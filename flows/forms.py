@@ -1,16 +1,27 @@
 """The forms that Prefect's pages draw: to ask for a run, and to decide on its plan."""
 
+import re
+from collections.abc import Iterator
 from typing import Literal
 
 from prefect.input import RunInput
 from pydantic import BaseModel, ConfigDict, Field
 
+from adapters.exports.plain_marks import escape
 from flows.composing import compose_request, micro_usd
 from flows.wiring import Desk
 from state.request import ResearchRequest
 from state.run_events import ReviewAnswered
 
 Decision = Literal["approve", "revise", "replace", "cancel"]
+
+# An option of the command line with what stands for its value, or the name of a field.
+_NAMED = re.compile(r"--([a-z][a-z-]+)(?: [A-Z]{2,})?|\b(?:budgets\.)?([a-z]+(?:_[a-z]+)+)\b")
+_OTHERWISE = {
+    "budget_tokens": "max_tokens",
+    "plan_review": "review",
+    "reference_urls": "references",
+}
 
 
 class Limits(BaseModel):
@@ -76,6 +87,11 @@ class ResearchForm(BaseModel):
         default="", title="Run id", description="Empty: a new one. The same again: the same run."
     )
 
+    @property
+    def subject(self) -> str:
+        """Return what is asked for, on one line."""
+        return self.question
+
     def request(self, desk: Desk, run_id: str) -> ResearchRequest:
         """Return what is asked for; raises `InvalidRequest` for what cannot be done."""
         limits = {name: most or None for name, most in self.limits.model_dump().items()}
@@ -134,13 +150,36 @@ class ReviewForm(RunInput):
         )
 
 
+def in_words_of(form: type[BaseModel], message: str) -> str:
+    """Return `message` with the titles of the form's fields for the command line's options."""
+    titles = dict(_titles(form))
+
+    def title(found: re.Match[str]) -> str:
+        name = (found[1] or found[2]).replace("-", "_")
+        for field in (name, f"{name}s", _OTHERWISE.get(name, "")):
+            if field in titles:
+                return f"“{titles[field]}”"
+        return found[0]
+
+    return _NAMED.sub(title, message)
+
+
+def _titles(form: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    for name, field in form.model_fields.items():
+        yield name, field.title or name
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _titles(field.annotation)
+
+
 def review_text(plan: str, fields: str, problem: str) -> str:
     """Return what stands above the form: the plan and how to decide on it, as Markdown.
 
     `plan` is the plan as Markdown and `fields` as JSON; `problem` says what was wrong with the
     answer before.
     """
-    wrong = f"> **The last answer could not be taken:** {problem}\n\n" if problem else ""
+    wrong = (
+        f"**The last answer could not be taken:** {escape(problem)}\n\n---\n\n" if problem else ""
+    )
     return (
         f"{wrong}{plan}\n\n"
         "Nothing of it is carried out before somebody approved exactly this plan. The first answer "

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from adapters.exports.plain_marks import escape
+from flows.asked import asked_for
 from flows.kinds import kind_of
 from flows.progress import standing
 from flows.showing import describe
@@ -12,6 +13,7 @@ from state.code_state import Paper2Code
 from state.projection import Run
 from state.research_events import ArtifactRole
 from state.values.ids import sha256_hex
+from state.values.redaction import redact
 
 _MAX_BYTES = 900_000  # Prefect's pages grow slow beyond a megabyte
 _SIGNS = {"covered": "covered", "gap": "**gap**", "conflict": "**conflict**", "open": "open"}
@@ -28,11 +30,16 @@ class Page:
 
 def plan_page(desk: Desk, run: Run) -> Page | None:
     """Return the present plan of `run`, if there is one."""
-    kind = kind_of(run)
-    if not kind.plan_fields(desk, run):
+    if not kind_of(run).plan_fields(desk, run):
         return None
-    text = f"# {kind.subject(run)}\n\n{kind.plan_markdown(desk, run)}"
-    return Page(key_of("plan", run), text, f"The plan of {run.run_id}")
+    return Page(key_of("plan", run), plan_to_decide(desk, run), f"The plan of {run.run_id}")
+
+
+def plan_to_decide(desk: Desk, run: Run) -> str:
+    """Return the present plan of `run` and what was asked for, as Markdown."""
+    asked = [f"- **{name}:** {escape(redact(said))}" for name, said in asked_for(run).items()]
+    plan = kind_of(run).plan_markdown(desk, run)
+    return "\n".join([plan, "", "### What was asked for", "", *asked, ""])
 
 
 def key_of(what: str, run: Run) -> str:

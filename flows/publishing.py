@@ -5,6 +5,7 @@ cannot be made or sent disturbs the run.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -28,6 +29,8 @@ _STEPS_ON = frozenset({
     "research_plan_recorded", "code_plan_recorded", "research_coverage_assessed",
     "code_file_recorded", "code_verified", "stage_started", "research_completed", "run_completed",
 })  # fmt: skip
+
+_NO_ERRORS = ("Finished in state Suspended", "Finished in state Cancelled")
 
 Made = Page | float | None
 Make = Callable[[], Made]
@@ -119,9 +122,17 @@ class Publisher:
         return shown[0].id if shown else None
 
 
+def _calmly(record: logging.LogRecord) -> bool:
+    """Lower what Prefect calls an error: every end of a flow run that is no completion."""
+    if record.levelno == logging.ERROR and record.getMessage().startswith(_NO_ERRORS):
+        record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
+    return True
+
+
 @asynccontextmanager
 async def publishing(desk: Desk, flow_run_id: UUID) -> AsyncIterator[Publisher]:
     """Publish what the block shows, and wait for the last of it for some seconds."""
+    logging.getLogger("prefect.flow_runs").addFilter(_calmly)  # the same one twice is one
     publisher = Publisher(desk, flow_run_id)
     work = asyncio.create_task(publisher.publish(), name="publisher")
     try:

@@ -19,13 +19,13 @@ from flows import execution
 from flows.asking import decide_in_prefect
 from flows.code_form import PaperForm
 from flows.code_runs import submit_code
-from flows.forms import ResearchForm
+from flows.forms import ResearchForm, in_words_of
 from flows.kinds import kind_of
 from flows.publishing import Publisher, publishing
 from flows.runs import cancel, mark_interrupted, republish, submit
 from flows.serving_record import knock
 from flows.settings import load_settings
-from flows.terminal import one_line
+from flows.terminal import one_line, talk
 from flows.wiring import Desk, at_desk, open_desk
 from state.code_request import CodeRequest
 from state.errors import LeaseHeld, NotFound
@@ -35,6 +35,7 @@ from state.values.errors import AssayError, InvalidRequest
 
 TAG = "assay"
 STOPPED_WITH_THE_SERVER = "the server that executed the run was stopped"
+_LONGEST_NAME = 90
 _SECRETS = ("PREFECT_API_AUTH_STRING", "PREFECT_API_KEY")
 
 
@@ -126,8 +127,16 @@ async def _start(form: ResearchForm | PaperForm) -> State[str]:
             else:
                 submit(desk, request, flow_run_id=str(flow_run.id))
     except AssayError as error:
-        return Failed(message=error.message)
+        return await _refused(flow_run, form.subject, in_words_of(type(form), error.message))
     return await carry(desk, run_id, flow_run)
+
+
+async def _refused(flow_run: FlowRun, what: str, why: str) -> State[str]:
+    """Return the state of what became no run, and name the flow run so that it is known again."""
+    name = one_line(f"refused · {what}", _LONGEST_NAME)
+    _say(f"{name}: {why}")
+    await _name(flow_run, name, flow_run.tags)
+    return Failed(message=why)
 
 
 async def carry(desk: Desk, run_id: str, flow_run: FlowRun) -> State[str]:
@@ -137,12 +146,20 @@ async def carry(desk: Desk, run_id: str, flow_run: FlowRun) -> State[str]:
     try:
         run = await _project(desk, run_id)
     except NotFound as error:
-        return Failed(message=error.message)
+        return await _refused(flow_run, run_id, error.message)
     await label(flow_run, run)
+    _say(f"run {run_id} is taken up: {one_line(kind_of(run).subject(run), 60)}")
     async with publishing(desk, flow_run.id) as publisher:
         desk.observe = publisher.observe
         with at_desk(desk):
-            return await _carry(desk, run, flow_run, publisher)
+            ended = await _carry(desk, run, flow_run, publisher)
+    _say(f"run {run_id} ended as {ended.name}: {ended.message}")
+    return ended
+
+
+def _say(text: str) -> None:
+    """Say something to whoever looks at what serves: this process writes where that one does."""
+    talk(f"assay: {one_line(text)}")
 
 
 async def _carry(desk: Desk, run: Run, flow_run: FlowRun, publisher: Publisher) -> State[str]:
@@ -152,6 +169,7 @@ async def _carry(desk: Desk, run: Run, flow_run: FlowRun, publisher: Publisher) 
     try:
         while not run.is_terminal:
             await anyio.to_thread.run_sync(mark_interrupted, desk, run_id)
+            await label(flow_run, run)  # with a plan, code has a better name
             if flow_run.deployment_id is not None:
                 await decide_in_prefect(desk, run_id, flow_run, publisher)
             execution.interrupted_because.set(STOPPED_WITH_THE_SERVER)
@@ -190,16 +208,19 @@ def _ended_by(error: AssayError, run: Run) -> State[str]:
 
 async def label(flow_run: FlowRun, run: Run) -> None:
     """Name the flow run after its run, and tag it so that it is found by it."""
-    name = name_of(run)
-    tags = sorted({*flow_run.tags, TAG, run.kind, tag_of(run.run_id)})
+    await _name(flow_run, name_of(run), sorted({*flow_run.tags, TAG, run.kind, tag_of(run.run_id)}))
+
+
+async def _name(flow_run: FlowRun, name: str, tags: list[str]) -> None:
     if (flow_run.name, sorted(flow_run.tags)) != (name, tags):
         async with get_client() as client:
             await client.update_flow_run(flow_run.id, name=name, tags=tags)
+        flow_run.name, flow_run.tags = name, tags
 
 
 def name_of(run: Run) -> str:
     """Return the name of all flow runs that execute the run."""
-    return one_line(f"{run.run_id} · {kind_of(run).subject(run)}", 90)
+    return one_line(f"{run.run_id} · {kind_of(run).subject(run)}", _LONGEST_NAME)
 
 
 def tag_of(run_id: str) -> str:
