@@ -7,6 +7,7 @@ from adapters.exports.plain_marks import escape
 from flows.kinds import Kind
 from flows.wiring import Desk
 from state.code_request import CodeRequest
+from state.code_state import Paper2Code
 from state.projection import Run
 from state.values.code_plan import CodePlan, PaperCitation
 from state.values.code_plan_changes import diff_code_plans
@@ -57,6 +58,7 @@ def plan_text(desk: Desk, run: Run) -> str:
     plan = present_plan(desk, run)
     if plan is None or run.paper2code is None or run.paper2code.plan is None:
         return "There is no plan yet."
+    made_from = run.paper2code.request.made_from
     lines = [f"Plan {run.paper2code.plan.version}: {plan.title}", ""]
     lines += _remarks(run)
     language = f"{plan.environment_setup.language} {plan.environment_setup.version}".strip()
@@ -69,16 +71,16 @@ def plan_text(desk: Desk, run: Run) -> str:
     lines += ["", "Components and when each is accepted:"]
     for part in plan.implementation_components:
         lines.append(f"  {part.name}: {part.criterion}")
-        lines += [f"    {_cited(citation)}" for citation in part.citations]
+        lines += [f"    {_cited(citation, made_from)}" for citation in part.citations]
     if plan.quantities:
         lines += ["", "Values:"]
     for each in plan.quantities:
         value = f"{each.value} {each.unit}".strip() or "left open"
         lines.append(f"  {each.name} = {value} ({each.status.value})")
         if each.citation is not None:
-            lines.append(f"    {_cited(each.citation)}")
+            lines.append(f"    {_cited(each.citation, made_from)}")
     if plan.ambiguities:
-        lines += ["", "Left open by the source:"]
+        lines += ["", f"Left open by the {made_from}:"]
         lines += [f"  {each.question} → {each.resolution}" for each in plan.ambiguities]
     lines += ["", f"Tests: {plan.validation_approach.approach}"]
     if changes := _changes(desk, run, plan):
@@ -99,13 +101,14 @@ def _remarks(run: Run) -> list[str]:
             said.append(f"{source.pages_in_doubt} in doubt")
         if source.hidden_text:
             said.append("holds hidden text")
-        lines.append(f"Source: {source.name} ({', '.join(said)})")
+        kind = run.paper2code.request.made_from.capitalize() if run.paper2code else "Source"
+        lines.append(f"{kind}: {source.name} ({', '.join(said)})")
     return lines
 
 
-def _cited(citation: PaperCitation) -> str:
+def _cited(citation: PaperCitation, made_from: str) -> str:
     quote = " ".join(citation.quote.split())
-    found = "" if citation.is_located else " [NOT FOUND in the source]"
+    found = "" if citation.is_located else f" [NOT FOUND in the {made_from}]"
     place = f" ({citation.place})" if citation.place else ""
     return f"“{quote[:300]}”{place}{found}"
 
@@ -123,10 +126,11 @@ def plan_markdown(desk: Desk, run: Run) -> str:
     plan = present_plan(desk, run)
     if plan is None or run.paper2code is None or run.paper2code.plan is None:
         return "There is no plan yet."
-    return "\n".join(_markdown(desk, run, plan, run.paper2code.plan.version))
+    return "\n".join(_markdown(desk, run, plan, run.paper2code))
 
 
-def _markdown(desk: Desk, run: Run, plan: CodePlan, version: int) -> Iterator[str]:
+def _markdown(desk: Desk, run: Run, plan: CodePlan, code: Paper2Code) -> Iterator[str]:
+    version, made_from = code.plan.version if code.plan else 0, code.request.made_from
     yield f"## Plan {version}: {escape(plan.title)}"
     yield ""
     yield from (f"- {escape(remark)}" for remark in _remarks(run))
@@ -140,15 +144,15 @@ def _markdown(desk: Desk, run: Run, plan: CodePlan, version: int) -> Iterator[st
     yield from ("", "### Accepted when", "")
     for part in plan.implementation_components:
         yield f"- **{escape(part.name)}**: {escape(part.criterion)}"
-        yield from (f"    - {escape(_cited(citation))}" for citation in part.citations)
+        yield from (f"    - {escape(_cited(citation, made_from))}" for citation in part.citations)
     if plan.quantities:
         yield from ("", "### Values", "", "| Value | | Status | Quote |", "|---|---|---|---|")
     for each in plan.quantities:
         value = f"{each.value} {each.unit}".strip() or "left open"
-        quote = escape(_cited(each.citation)) if each.citation else ""
+        quote = escape(_cited(each.citation, made_from)) if each.citation else ""
         yield f"| {escape(each.name)} | {escape(value)} | {each.status.value} | {quote} |"
     if plan.ambiguities:
-        yield from ("", "### Left open by the source", "")
+        yield from ("", f"### Left open by the {made_from}", "")
         yield from (
             f"- {escape(each.question)} → {escape(each.resolution)}" for each in plan.ambiguities
         )

@@ -32,6 +32,7 @@ def code_facts(run: Run, code: Paper2Code) -> dict[str, Any]:
         "source": code.request.source if code.request.source_type != "requirement" else "",
         "requirement": code.request.requirement
         or (code.request.source if code.request.source_type == "requirement" else ""),
+        "made_from": code.request.made_from,
         "workspace": code.request.workspace,
         "stage": run.stage,
         "progress": run.progress,

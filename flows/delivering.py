@@ -198,6 +198,7 @@ def compose_code_report(run: Run, result: Result, coder: str) -> CodeReport:
         references=tuple(
             f"{each.locator}: {each.outcome} {each.reason}".strip() for each in code.references
         ),
+        made_from=code.request.made_from,
     )
 
 

@@ -91,6 +91,11 @@ class CodeRequest(_Value):
         return one_line(self.source)[:120]
 
     @property
+    def made_from(self) -> str:
+        """Return what the code is made from, as it is to be called."""
+        return "source" if self.source_type in ("local", "url") else self.source_type
+
+    @property
     def fingerprint(self) -> str:
         """Return the hash of everything asked; a changed request needs a new id."""
         return sha256_hex(canonical_json(self.model_dump(mode="json")))

@@ -4,11 +4,16 @@ import json
 from collections.abc import Iterator, Sequence
 
 from adapters.exports.plain_marks import escape, within
-from state.values.code_plan import PaperCitation, Quantity, Status
-from state.values.code_report import CodeReport, ReportedComponent
+from state.values.code_plan import PaperCitation, QuantityKind, Status
+from state.values.code_report import CodeReport, ReportedComponent, Standing
 from state.values.wording import counted
 
 _LONGEST_QUOTE = 400
+_STANDING: dict[Standing, str] = {
+    "shown": "shown to hold",
+    "failed": "failed",
+    "not shown": "not shown to hold",
+}
 
 
 def code_report_json(report: CodeReport) -> str:
@@ -30,11 +35,11 @@ def _lines(report: CodeReport) -> Iterator[str]:
         yield f"- {_safe(reason)}"
     yield from _source(report)
     yield from _components(report)
-    yield from _quantities(report.quantities)
+    yield from _quantities(report)
     yield from _files(report)
     yield from _verifications(report)
     if report.ambiguities:
-        yield from ("", "## What the source leaves open", "")
+        yield from ("", f"## What the {report.made_from} leaves open", "")
         for each in report.ambiguities:
             yield f"- {_safe(each.question)} — {_safe(each.resolution)}"
     if report.references:
@@ -57,10 +62,13 @@ def _outcome(report: CodeReport) -> str:
 
 def _source(report: CodeReport) -> Iterator[str]:
     yield from ("", "## Made from", "")
-    yield f"- Source: {_safe(report.source)} (`{report.source_hash}`)"
+    if report.made_from == "requirement":
+        yield f"- A requirement (`{report.source_hash}`)"
+    else:
+        yield f"- {report.made_from.capitalize()}: {_safe(report.source)} (`{report.source_hash}`)"
     if report.licence:
         yield f"- Its licence: {_safe(report.licence)}"
-    yield from (f"- Of the source: {_safe(remark)}" for remark in report.source_remarks)
+    yield from (f"- Of the {report.made_from}: {_safe(remark)}" for remark in report.source_remarks)
     if report.requirement:
         yield f"- Wanted: {_safe(report.requirement)}"
     yield f"- Plan: version {report.plan_version} (`{report.plan_hash}`), {_safe(report.review)}"
@@ -70,14 +78,14 @@ def _source(report: CodeReport) -> Iterator[str]:
 def _components(report: CodeReport) -> Iterator[str]:
     yield from ("", "## Criterion by criterion", "")
     for part in report.components:
-        yield f"### {_safe(part.name)}: {part.standing}"
+        yield f"### {_safe(part.name)}: {_STANDING[part.standing]}"
         yield ""
         yield f"Criterion: {_safe(part.criterion)}"
         yield ""
         yield f"{_safe(part.why)}"
         yield ""
         yield from _where(part)
-        yield from (_citation(citation) for citation in part.citations)
+        yield from (_citation(citation, report.made_from) for citation in part.citations)
         yield ""
 
 
@@ -86,33 +94,39 @@ def _where(part: ReportedComponent) -> Iterator[str]:
     yield f"- Tests: {_paths(part.tests) or 'none'}"
 
 
-def _citation(citation: PaperCitation) -> str:
+def _citation(citation: PaperCitation, made_from: str) -> str:
     quote = " ".join(citation.quote.split())
     if len(quote) > _LONGEST_QUOTE:
         quote = quote[:_LONGEST_QUOTE] + "…"
-    place = citation.place or "the source"
+    place = citation.place or f"the {made_from}"
     page = f", page {citation.page}" if citation.page is not None else ""
-    found = "" if citation.is_located else " — NOT FOUND in the source"
+    found = "" if citation.is_located else f" — NOT FOUND in the {made_from}"
     return f"- “{_safe(quote)}” ({_safe(place)}{page}){found}"
 
 
-def _quantities(quantities: Sequence[Quantity]) -> Iterator[str]:
-    if not quantities:
+def _quantities(report: CodeReport) -> Iterator[str]:
+    if not report.quantities:
         return
     yield from ("", "## Values", "")
-    yield "| Value | | Unit | Kind | In the source | Quote |"
+    yield f"| Value | | Unit | Kind | In the {report.made_from} | Quote |"
     yield "|---|---|---|---|---|---|"
-    for each in quantities:
+    for each in report.quantities:
         quote = ""
         if each.citation is not None:
             quote = f"“{_cell(each.citation.quote)}”"
             if not each.citation.is_located:
-                quote += " NOT FOUND in the source"
+                quote += f" NOT FOUND in the {report.made_from}"
         stated = "open" if each.status is Status.UNSPECIFIED else each.status.value
         yield (
             f"| {_cell(each.name)} | {_cell(each.value)} | {_cell(each.unit)} "
-            f"| {each.kind.value} | {stated} | {quote} |"
+            f"| {_kind(each.kind, report.made_from)} | {stated} | {quote} |"
         )
+
+
+def _kind(kind: QuantityKind, made_from: str) -> str:
+    """Return what a value is; only experiments of a paper have parameters above others."""
+    is_plain = made_from == "requirement" and kind is QuantityKind.HYPERPARAMETER
+    return "parameter" if is_plain else kind.value
 
 
 def _files(report: CodeReport) -> Iterator[str]:

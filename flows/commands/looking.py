@@ -140,7 +140,7 @@ def _plan(facts: dict[str, Any]) -> str:
     if facts["kind"] != "paper2code" or not facts["plan"]:
         return ""
     quotes = f"{facts['citations_located']} of {counted(facts['citations'], 'quote')}"
-    return f"version {facts['plan']['version']}, {quotes} found in the source"
+    return f"version {facts['plan']['version']}, {quotes} found in the {facts['made_from']}"
 
 
 def _process(holder: dict[str, Any]) -> str:

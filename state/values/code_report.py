@@ -66,7 +66,8 @@ class ReportedRepair:
 class CodeReport:
     """The report of one run; `outcome` is complete only if tests were executed and passed.
 
-    `review` says who decided on the plan, or that nobody was asked.
+    `review` says who decided on the plan, or that nobody was asked. `made_from` is what the source
+    is: a requirement, a repository, or a source of another kind, such as a paper.
     """
 
     run_id: str
@@ -93,6 +94,7 @@ class CodeReport:
     repairs: tuple[ReportedRepair, ...]
     ended: str = ""
     references: tuple[str, ...] = ()
+    made_from: str = "source"
 
     def as_json(self) -> dict[str, Any]:
         """Return the report for programs."""

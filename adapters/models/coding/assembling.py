@@ -29,6 +29,9 @@ _LINE = 400
 _TEXT = 1200
 _MOST_COMPONENTS = 20
 _SLUG = re.compile(r"[^a-z0-9]+")
+_KINDS = frozenset(kind.value for kind in QuantityKind)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_BREAKS_OFF = re.compile(r"(?:\b(?:is|are|be|by|of|the|an?|to|with|for|and|or|as|equals?)|[:,;=])$")
 _COMMANDS = {
     "python": "python -m pytest -q",
     "javascript": "npm test",
@@ -97,7 +100,9 @@ def _components(
     used: set[str] = set()
     said = Counter(" ".join(each.criterion.split()) for each in form.components)
     for each in form.components[:_MOST_COMPONENTS]:
-        name = shortened(each.name, 120) or shortened(each.description, 60)
+        name = shortened(each.name, 120)
+        if not name or name.casefold() in _KINDS:  # which says what it is, and not which
+            name = shortened(each.description, 60)
         if not name or name.casefold() in {part.name.casefold() for part, _ in made}:
             continue
         paths = tuple(path for said in each.files if (path := normal_path(said)) in sources)
@@ -133,11 +138,22 @@ def _own(criterion: str, said: Counter[str]) -> str:
 
 
 def _concrete(criterion: str, citations: Sequence[PaperCitation]) -> str:
-    """Return a criterion that a test can check; one without a figure says what the paper says."""
+    """Return a criterion that a test can check; one without a figure says what the source says."""
+    criterion = _whole(criterion)
     if not citations or any(character.isdigit() for character in criterion):
         return criterion
-    quotes = "; ".join(" ".join(each.quote.split()) for each in citations[:3])
-    return shortened(f"{criterion} By the paper: {quotes}".strip(), _TEXT)
+    quotes = [_whole(" ".join(each.quote.split())) for each in citations[:3]]
+    said = "; ".join(f"“{quote}”" for quote in quotes if quote and quote not in criterion)
+    if not said:
+        return criterion
+    mark = "" if not criterion or criterion[-1] in ".!?" else "."
+    return shortened(f"{criterion}{mark} The source says: {said}".strip(), _TEXT)
+
+
+def _whole(text: str) -> str:
+    """Return `text` without a last sentence that breaks off, if it has more than that."""
+    *whole, last = _SENTENCE_END.split(text)
+    return " ".join(whole) if whole and _BREAKS_OFF.search(last) else text
 
 
 def _criterion(paths: Sequence[str], draft: Draft) -> str:

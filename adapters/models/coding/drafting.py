@@ -88,6 +88,7 @@ def _planned(form: FilesForm, given: DesignInput) -> list[PlannedFile]:
         if any(known.startswith(f"{path.casefold()}/") for known in files):
             continue
         interface = () if name == "__init__.py" else tuple(_interface(each.interface))
+        interface = tuple(line for line in interface if not line.isidentifier())
         purpose = (
             shortened(each.purpose, _LINE) or f"Part of the program: {PurePosixPath(path).stem}."
         )
@@ -129,11 +130,11 @@ def _with_functions(
 ) -> list[PlannedFile]:
     """Give each function to its file, or if there is none to that whose purpose is most like it."""
     added: dict[str, list[str]] = {}
-    listed = {name for each in planned for line in each.interface if (name := _defined(line))}
+    listed = {name for each in planned for line in each.interface if (name := defined_name(line))}
     sources = [each for each in planned if is_code(each)]
     for function in form.functions:
         signature = next(_interface([function.signature]), "")
-        name = _defined(signature)
+        name = defined_name(signature)
         if not name or name in listed:
             continue
         listed.add(name)
@@ -148,7 +149,7 @@ def _with_functions(
     ]
 
 
-def _defined(line: str) -> str:
+def defined_name(line: str) -> str:
     """Return the name that a line of an interface defines, without its class; '' if none."""
     found = _DEFINED.match(line)
     return found[1].casefold() if found else ""
@@ -177,7 +178,7 @@ def _with_tests(planned: list[PlannedFile], language: str, most: int) -> list[Pl
     tests = [
         PlannedFile(
             path,
-            f"Tests that {each.path} does what the paper says.",
+            f"Tests that {each.path} does what the source says.",
             FileRole.TEST,
             depends_on=(each.path,),
         )
@@ -209,19 +210,21 @@ def _with_papers(planned: list[PlannedFile], language: str) -> list[PlannedFile]
             added.append(PlannedFile(PYTEST, said, FileRole.CONFIGURATION))
         said = "The packages that the program and its tests need."
         added.append(PlannedFile(MANIFEST, said, FileRole.CONFIGURATION))
-    said = "What the program does, how to use and test it, and what it reproduces of the paper."
+    said = "What the program does, how to use and test it, and what it implements of the source."
     return [*planned, *added, PlannedFile(README, said, FileRole.DOCUMENT)]
 
 
 def _with_dependencies(planned: Sequence[PlannedFile]) -> list[PlannedFile]:
     """Let files depend on planned ones; a test on what it tests, a document on all sources."""
     roles = {each.path: each.role for each in planned}
+    named = {PurePosixPath(path).name: path for path in reversed(roles)}
     sources = tuple(each.path for each in planned if is_code(each))
     fixed = []
     for each in planned:
         allowed = [
             other
-            for other in dict.fromkeys(each.depends_on)
+            for said in dict.fromkeys(each.depends_on)
+            for other in [said if said in roles else named.get(said, said)]
             if other in roles and other != each.path and _may_use(each.role, roles[other])
         ]
         if each.role is FileRole.TEST and not any(other in sources for other in allowed):

@@ -185,16 +185,54 @@ def test_a_part_without_a_criterion_is_right_when_its_tests_pass() -> None:
     assert plan.file("tests/test_a.py").component == "core"  # type: ignore[union-attr]
 
 
-def test_a_vague_criterion_says_what_the_paper_says() -> None:
+def test_a_vague_criterion_says_what_the_source_says() -> None:
     said: dict[str, object] = {"name": "Core", "criterion": "It is right.", "findings": ["f1"]}
 
     plan = planned_with([said, {**said, "criterion": "It is."}])
 
     assert [each.criterion for each in plan.implementation_components[:1]] == [
-        "It is right. By the paper: m = beta * m"
+        "It is right. The source says: “m = beta * m”"
     ]
     names = [each.name for each in plan.implementation_components]
     assert names.count("Core") == 1
+
+
+def test_a_criterion_that_breaks_off_before_a_formula_ends_with_its_last_whole_sentence() -> None:
+    said: dict[str, object] = {
+        "name": "Rule",
+        "criterion": "Let h be a step. The rule is",
+        "findings": ["f1"],
+    }
+
+    plan = planned_with([said])
+
+    assert plan.implementation_components[0].criterion == (
+        "Let h be a step. The source says: “m = beta * m”"
+    )
+
+
+def test_a_criterion_does_not_repeat_what_it_quotes_already() -> None:
+    said: dict[str, object] = {
+        "name": "Rule",
+        "criterion": "It holds that m = beta * m.",
+        "findings": ["f1"],
+    }
+
+    plan = planned_with([said])
+
+    assert plan.implementation_components[0].criterion == "It holds that m = beta * m."
+
+
+def test_a_part_is_not_named_after_a_kind_of_value() -> None:
+    said: dict[str, object] = {
+        "name": "hyperparameter",
+        "description": "The number of steps.",
+        "files": ["pkg/a.py"],
+    }
+
+    plan = planned_with([said])
+
+    assert plan.implementation_components[0].name == "The number of steps."
 
 
 def test_a_criterion_of_several_parts_is_none_of_theirs() -> None:
@@ -204,7 +242,7 @@ def test_a_criterion_of_several_parts_is_none_of_theirs() -> None:
 
     plan = planned_with(parts)
 
-    assert plan.implementation_components[0].criterion == "By the paper: m = beta * m"
+    assert plan.implementation_components[0].criterion == "The source says: “m = beta * m”"
 
 
 def test_a_file_with_several_parts_says_so() -> None:
