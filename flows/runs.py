@@ -16,6 +16,7 @@ from time import monotonic, sleep
 from typing import Any, TypedDict
 
 from flows.composing import compose_request, micro_usd, new_run_id, principal
+from flows.engine_trouble import engine_trouble
 from flows.kinds import kind_of, request_of_run
 from flows.wiring import Desk, at_desk, open_desk
 from state.envelope import Refs, utc_text
@@ -150,19 +151,26 @@ def execute(
 
     A completed run is authorised and published again, with nothing done twice. Raises `NotFound`,
     `LeaseHeld` when another process executes it, and `RejectedError` when it failed or was
-    cancelled before. Prefect must be configured (see `flows.engine_session`). `runner` runs the
-    coroutine that does the work, as `asyncio.run` would.
+    cancelled before. Of the Prefect server it raises `TransientError` (ENGINE) when that cannot do
+    its part, and `InvalidRequest` when it wants a login; the run can go on then. Prefect must be
+    configured (see `flows.engine_session`). `runner` runs the coroutine that does the work, as
+    `asyncio.run` would.
     """
     run = existing_run(desk, run_id)
     if run.status == "completed":
         return republish(desk, run)
     refuse_ended(run)
     with at_desk(desk):
-        problem = runner(_carry(run_id))
-    if isinstance(problem, LeaseHeld) or (
-        isinstance(problem, BaseException) and not isinstance(problem, AssayError)
-    ):
+        try:
+            problem = runner(_carry(run_id))
+        except Exception as error:
+            if (trouble := engine_trouble(error)) is None:
+                raise
+            raise trouble from error
+    if isinstance(problem, LeaseHeld):
         raise problem
+    if isinstance(problem, BaseException) and not isinstance(problem, AssayError):
+        raise engine_trouble(problem) or problem
     result = read_result(desk, run_id)
     if isinstance(problem, AssayError) and result.status == "running":
         # Not even the interruption could be recorded, on a full disk say.

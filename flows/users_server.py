@@ -2,12 +2,16 @@
 
 import http.client
 import json
+import os
 import ssl
 import urllib.error
 import urllib.request
+from base64 import b64encode
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from flows.engine import user_api_url
+from flows.engine_trouble import LOGIN
 from state.values.errors import InvalidRequest, TransientError
 
 _TIMEOUT_S = 10.0
@@ -18,7 +22,7 @@ def require_users_server() -> str | None:
     """Return the address of the user's server once it has answered, or None when they named none.
 
     The address is without a password. Raises `InvalidRequest` when it is no address of a Prefect
-    API, and `TransientError` when nothing answers there.
+    API or wants a login that is not given, and `TransientError` when nothing answers there.
     """
     url = user_api_url()
     if url is None:
@@ -44,9 +48,50 @@ def require_users_server() -> str | None:
             f"no Prefect server answers at {shown} (PREFECT_API_URL): {why}; start it, or unset "
             "the variable to use Assay's own"
         ) from error
-    if not healthy and "/workspaces/" not in shown:  # Prefect Cloud has no such look
+    if "/workspaces/" in shown:  # Prefect Cloud has no such look
+        return shown
+    if not healthy:
         raise InvalidRequest(f"PREFECT_API_URL: {shown} is no Prefect API; {_MEND}")
+    _require_login(shown)
     return shown
+
+
+def _require_login(shown: str) -> None:
+    """Raise `InvalidRequest` where the server wants a login that nothing here gives.
+
+    Its health is told to everybody; nothing else is.
+    """
+    if _is_let_in(shown, os.environ.get("PREFECT_API_AUTH_STRING", "")):
+        return
+    if "PREFECT_API_AUTH_STRING" not in os.environ and _may_be_in_a_file():
+        return  # Prefect's client reads it there, and says so if it is not let in
+    raise InvalidRequest(f"the Prefect server at {shown} (PREFECT_API_URL) {LOGIN}")
+
+
+def _is_let_in(shown: str, login: str) -> bool:
+    headers = {"Authorization": f"Basic {b64encode(login.encode()).decode()}"} if login else {}
+    request = urllib.request.Request(f"{shown}/version", headers=headers)  # noqa: S310 - see above
+    try:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S):  # noqa: S310
+            return True
+    except urllib.error.HTTPError as error:
+        return error.code not in (http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN)
+    except (OSError, http.client.HTTPException):
+        return True  # which says nothing of a login
+
+
+def _may_be_in_a_file() -> bool:
+    """Tell whether one of the files that Prefect reads its settings from names a login."""
+    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+    profiles = Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml")
+    for path in (profiles, *map(Path, (".env", "prefect.toml", "pyproject.toml"))):
+        try:
+            said = path.read_text(encoding="utf-8", errors="replace").lower()
+        except OSError:
+            continue
+        if "auth_string" in said or "prefect_api_key" in said:
+            return True
+    return bool(os.environ.get("PREFECT_API_KEY"))
 
 
 def _address(url: str) -> str:
