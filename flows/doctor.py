@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import anyio
 
@@ -40,23 +41,33 @@ class Check:
 
 def examine(settings: Settings) -> list[Check]:
     """Return what looking at everything gave."""
-    looks: tuple[tuple[str, Callable[[Settings], str]], ...] = (
-        ("python", _python),
-        ("packages", _packages),
-        ("data folder", _data_folder),
-        ("free space", _free_space),
-        ("prefect server", _server),
-        ("readers", _readers),
-        ("limits", _limits),
-        ("web search", _searches),
-        ("language model", _model),
-        ("sandbox", _sandbox),
-        ("git", _git),
-        ("ledger", _ledger),
-        ("archive", _archive),
-        ("policy", _policy),
-    )
-    return [_look(name, look, settings) for name, look in looks]
+    return [_look(name, look, settings) for name, look in _looks().items()]
+
+
+def examine_only(settings: Settings, name: str) -> Check:
+    """Return what looking at one thing gave, which `examine` calls by this name."""
+    return _look(name, _looks()[name], settings)
+
+
+def _looks() -> dict[str, Callable[[Settings], str]]:
+    return {
+        "python": _python,
+        "packages": _packages,
+        "data folder": _data_folder,
+        "free space": _free_space,
+        "prefect server": _server,
+        "readers": _readers,
+        "limits": _limits,
+        "web search": _searches,
+        "language model": _model,
+        "shared limits": _shared_limits,
+        "webhook": _webhook,
+        "sandbox": _sandbox,
+        "git": _git,
+        "ledger": _ledger,
+        "archive": _archive,
+        "policy": _policy,
+    }
 
 
 class _Unwell(AssayError):
@@ -230,6 +241,29 @@ def _model(settings: Settings) -> str:
     require_model(settings, settings.model, in_dollars=False)
     where = f" at {settings.model_url}" if settings.model_url else ""
     return f"{settings.model}{where} (not asked)"
+
+
+def _shared_limits(settings: Settings) -> str:
+    """Return how many requests at once all workers may make; their form was checked on loading."""
+    if not settings.limits:
+        return "none (ASSAY_LIMITS bounds requests at once to a model, host or search provider)"
+    return ", ".join(f"{name}={most}" for name, most in sorted(settings.limits.items()))
+
+
+def _webhook(settings: Settings) -> str:
+    """Return who is told of what, but no secret; the path of an address may be one."""
+    from flows.notifying import open_notifier
+
+    address = settings.webhook_url.get_secret_value()
+    is_signed = bool(settings.webhook_secret.get_secret_value().strip())
+    if open_notifier(settings) is None:
+        if is_signed:
+            raise _Unwell("ASSAY_WEBHOOK_SECRET is set, and ASSAY_WEBHOOK_URL is not: set both")
+        return "none (ASSAY_WEBHOOK_URL names one)"
+    place = urlsplit(address)
+    events = ", ".join(settings.webhook_events) or "nothing (ASSAY_WEBHOOK_EVENTS is empty)"
+    signed = "signed" if is_signed else "not signed (ASSAY_WEBHOOK_SECRET)"
+    return f"{place.scheme}://{place.hostname} is told of {events}; {signed} (not asked)"
 
 
 def _ledger(settings: Settings) -> str:

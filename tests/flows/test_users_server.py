@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prefect.exceptions import PrefectHTTPStatusError
 
-from flows.doctor import examine, login
+from flows.doctor import examine_only, login
 from flows.engine_trouble import engine_trouble
 from flows.settings import load_settings
 from flows.users_server import require_users_server
@@ -107,7 +107,7 @@ def test_the_doctor_tries_the_users_server(
 ) -> None:
     monkeypatch.setenv("PREFECT_API_URL", SILENT)
 
-    (check,) = (each for each in examine(load_settings()) if each.name == "prefect server")
+    check = examine_only(load_settings(), "prefect server")
 
     assert not check.ok
     assert SILENT in check.detail
