@@ -20,6 +20,7 @@ from state.values.ids import canonical_json, is_stable_id, sha256_hex
 from state.values.origins import ANY, covers, normal_origin
 from state.values.profiles import PROFILES
 from state.values.redaction import has_secret, redact
+from state.values.wording import plain_problem
 
 Scope = Literal["quick", "standard", "deep"]
 Source = Annotated[str, Field(min_length=1, max_length=4096)]
@@ -230,6 +231,6 @@ def explain(error: ValidationError) -> str:
     """Return what `error` found wrong as one line for people."""
     return "; ".join(
         ".".join(str(part) for part in problem["loc"]) + (": " if problem["loc"] else "")
-        + problem["msg"].removeprefix("Value error, ")
+        + plain_problem(problem["msg"])
         for problem in error.errors(include_url=False, include_input=False)
     )  # fmt: skip

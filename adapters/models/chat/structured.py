@@ -15,6 +15,7 @@ from adapters.models.chat.prompts import load
 from adapters.models.chat.tokens import estimate_request
 from adapters.models.chat.wording import in_words
 from state.values.money import Usage
+from state.values.wording import plain_problem
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -120,7 +121,7 @@ def read_answer(answer: ChatAnswer, kind: type[T]) -> T:
 def _explain(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_input=False, include_context=False)
     lines = [
-        f"- {'.'.join(map(str, problem['loc'])) or 'the whole'}: {problem['msg']}"
+        f"- {'.'.join(map(str, problem['loc'])) or 'the whole'}: {plain_problem(problem['msg'])}"
         for problem in problems[:_MOST_PROBLEMS]
     ]
     if len(problems) > _MOST_PROBLEMS:
