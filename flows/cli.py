@@ -64,9 +64,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-ledger = typer.Typer(help="Check, rebuild or export the ledger.", no_args_is_help=True)
-policy = typer.Typer(help="Say who may research here.", no_args_is_help=True)
-schedule = typer.Typer(help="Answer a question again and again.", no_args_is_help=True)
+ledger = typer.Typer(
+    help="Check, rebuild or export the ledger.\n\nExample: assay ledger verify",
+    no_args_is_help=True,
+)
+policy = typer.Typer(
+    help="Say who may research here.\n\nExample: assay policy set --enable --principal ada",
+    no_args_is_help=True,
+)
+schedule = typer.Typer(
+    help="Answer a question again and again.\n\n"
+    'Example: assay schedule add news --cron "0 6 * * 1" "What is new?" -s notes/',
+    no_args_is_help=True,
+)
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(

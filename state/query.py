@@ -141,7 +141,8 @@ def _explained() -> Iterator[None]:
     except (duckdb.Error, RecursionError, OverflowError, ValueError, TypeError) as error:
         if isinstance(error, duckdb.Error) and is_damage(error):
             raise
-        text = re.sub(r"\s+", " ", str(error)).strip()
+        # In lines, as DuckDB does: a caret stands below what is wrong.
+        text = "\n".join(line.rstrip() for line in str(error).splitlines() if line.strip())
         raise InvalidRequest(f"the query was refused: {text}") from error
 
 

@@ -17,7 +17,7 @@ def serve(
     *,
     port: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1024, max=65535, help="The port of Assay's own server."),
+        typer.Option(metavar="N", help="The port of Assay's own server, 1024 to 65535."),
     ] = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=64, help="Runs executed at once.")
@@ -36,6 +36,8 @@ def serve(
 
     Example: assay serve --port 4200
     """
+    if port is not None:
+        _require_open_to_all(port)
     found = settings()
     if log_json:
         from flows.logs import log_to_stderr
@@ -80,6 +82,15 @@ def _serve(found: "Settings", *, port: int | None, limit: int, recovery: Recover
             run_interruptibly(serve_desk(desk, manner))
         except Interrupted:
             talk("assay: stopped; what was being executed goes on with the next 'assay serve'")
+
+
+def _require_open_to_all(port: int) -> None:
+    """Raise `InvalidRequest` for a port that not everybody may listen at."""
+    from state.values.errors import InvalidRequest
+
+    if not 1024 <= port <= 65535:
+        why = "is kept for the system" if 0 < port < 1024 else "does not exist"
+        raise InvalidRequest(f"port {port} {why}; name one from 1024 to 65535, such as 4200")
 
 
 def _for_children() -> None:

@@ -101,6 +101,27 @@ def test_every_command_s_help_shows_an_example(path: list[str]) -> None:
     assert out.partition(example)[2].startswith("\n\n"), "the example does not fit on a line"
 
 
+@pytest.mark.parametrize("group", [str(each.name) for each in app.registered_groups])
+def test_the_help_of_a_group_shows_an_example_of_one_of_its_commands(group: str) -> None:
+    code, out, _ = invoke(group, "--help")
+
+    assert code == 0
+    (example,) = [line for line in out.splitlines() if "Example:" in line]
+    assert example.split()[1:3] == ["assay", group]
+    assert [group, example.split()[3]] in commands()
+    assert out.partition(example)[2].startswith("\n\n"), "the example does not fit on a line"
+
+
+@pytest.mark.parametrize("port", [0, 80, 1023, 65536])
+def test_a_port_that_cannot_be_had_is_refused_in_words(port: int, assay_home: Path) -> None:
+    code, _, err = invoke("serve", "--port", str(port))
+
+    assert code == 2
+    assert f"port {port}" in err
+    assert "1024 to 65535" in err
+    assert not assay_home.exists()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -264,6 +264,17 @@ def test_looking_around_is_allowed(store: LocalStore, sql: str) -> None:
     assert store.open().query(sql).rows
 
 
+def test_a_caret_stands_below_what_is_wrong_with_a_query(store: LocalStore) -> None:
+    store.open().append("r1", [added(1)])
+
+    with pytest.raises(InvalidRequest) as caught:
+        store.open().query("SELECT run_id,\n  nope\nFROM events")
+
+    *_, line, caret = caught.value.message.splitlines()
+    assert line == "LINE 2:   nope"
+    assert caret == " " * line.index("nope") + "^"
+
+
 def test_a_query_is_stopped_in_time(store: LocalStore) -> None:
     ledger = store.open(bounds=Bounds(time_s=0.3))
     began = time.monotonic()
