@@ -6,19 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic
 
-from state.compose import Composer, Head, Hooks
+from state.compose import Composer, Hooks
 from state.durable import create_private_folder
 from state.envelope import Draft, Line, spell_body
 from state.errors import CorruptLedger
-from state.follow import Fold, Follower, S
-from state.journal import (
-    APPEND_LOCK,
-    JOURNAL,
-    Cursor,
-    JournalWriter,
-    Notice,
-    run_folder,
-)
+from state.follow import Fold, Follower, Head, S
+from state.journal import APPEND_LOCK, JOURNAL, JournalWriter, Notice, run_folder
 from state.locks import FileLock, busy
 
 __all__ = ["Hooks", "Receipt", "RunAppender"]
@@ -90,7 +83,7 @@ class RunAppender(Generic[S]):
         """Return the run's state and position as the journal has them now."""
         with self._mutex:
             self._follower.catch_up()
-            return self._follower.state, self._follower.end.position
+            return self._follower.head.state, self._follower.head.position
 
     def close(self) -> None:
         """Close the files; a thread that still appends opens them for just that append."""
@@ -112,30 +105,30 @@ class RunAppender(Generic[S]):
     ) -> Receipt[S]:
         follower = self._follower
         writer = self._writer
-        if writer is None or not writer.ends_with(follower.end, follower.last):
+        if writer is None or not writer.ends_with(
+            follower.head.hash, follower.last, follower.offset
+        ):
             follower.catch_up()
             writer = self._open()
             if follower.torn:
                 self._set_aside(writer)
         lines, head = self._compose(drafts, epoch, expected_position)
-        start = follower.end
+        start = follower.offset
         if lines:
-            end = writer.append(lines, start.offset, self._hooks.after_write)
-            follower.advance(lines, Cursor(end, head.position, head.hash), head.state)
+            end = writer.append(lines, start, self._hooks.after_write)
+            follower.advance(lines, end, head)
             if self._hooks.on_durable is not None:
                 self._hooks.on_durable(lines)
-        elif writer.synced < start.offset:
+        elif writer.synced < start:
             # Whoever wrote what is replayed may have died before the sync.
-            writer.sync(start.offset, start.offset)
+            writer.sync(start, start)
         return Receipt(tuple(lines), head.position, head.state)
 
     def _compose(
         self, drafts: Sequence[tuple[Draft, str]], epoch: int | None, expected_position: int | None
     ) -> tuple[list[Line], Head[S]]:
         """Return the lines that record `drafts` and the head after them. Writes nothing."""
-        follower = self._follower
-        head = Head(follower.state, follower.end.position, follower.end.hash)
-        return self._composer.compose(head, drafts, epoch, expected_position)
+        return self._composer.compose(self._follower.head, drafts, epoch, expected_position)
 
     def _open(self) -> JournalWriter:
         if self._writer is not None and not self._writer.is_current():
@@ -147,17 +140,17 @@ class RunAppender(Generic[S]):
 
     def _set_aside(self, writer: JournalWriter) -> None:
         follower = self._follower
-        if (ingested := self._ingested()) > follower.end.offset:
+        if (ingested := self._ingested()) > follower.offset:
             raise CorruptLedger(
                 f"{self._folder / JOURNAL}: {ingested} bytes were recorded and the file is whole "
-                f"only up to byte {follower.end.offset}; restore it from a backup"
+                f"only up to byte {follower.offset}; restore it from a backup"
             )
-        side = writer.set_aside(follower.torn, follower.end.offset)
+        side = writer.set_aside(follower.torn, follower.offset)
         follower.torn = b""
         self._notify(
             Notice(
                 self._run_id,
                 f"a write of run {self._run_id!r} had been cut off after event "
-                f"{follower.end.position}; it was never acknowledged, and its bytes are in {side}",
+                f"{follower.head.position}; it was never acknowledged, and its bytes are in {side}",
             )
         )

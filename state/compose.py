@@ -1,15 +1,15 @@
 """What an append would record: drafts become lines that follow a run's head, or are refused."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from secrets import token_hex
 from typing import Generic
 
 from state.durable import sync_file
-from state.envelope import NO_HASH, SCHEMA_VERSION, Draft, Envelope, Line, seal, utc_text
+from state.envelope import SCHEMA_VERSION, Draft, Envelope, Line, seal, utc_text
 from state.errors import Conflict, Fenced
-from state.follow import Fold, S
+from state.follow import Fold, Head, S
 from state.values.errors import InvalidRequest
 
 MAX_EVENT_BYTES = 8 * 1024 * 1024
@@ -20,19 +20,10 @@ class Hooks:
     """Where an append gets time, ids and durability from; who watches it before and after."""
 
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    new_id: Callable[[], str] = lambda: token_hex(16)
+    new_id: Callable[[], str] = lambda: os.urandom(16).hex()
     sync: Callable[[int], None] = sync_file
     after_write: Callable[[Line], None] | None = None
     on_durable: Callable[[Sequence[Line]], None] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Head(Generic[S]):
-    """Where a run stands: its state, and the position and hash of its last event."""
-
-    state: S
-    position: int = 0
-    hash: str = NO_HASH
 
 
 @dataclass(frozen=True, slots=True)

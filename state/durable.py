@@ -46,7 +46,7 @@ _ADVICE = {
 class explained:  # noqa: N801 - read as a phrase: `with explained(path)`
     """Turn an `OSError` of the block into `StorageError` that names `path` and what to do."""
 
-    __slots__ = ("_path",)  # and no generator: every append enters three of these
+    __slots__ = ("_path",)
 
     def __init__(self, path: Path | str) -> None:
         self._path = path
@@ -61,9 +61,14 @@ class explained:  # noqa: N801 - read as a phrase: `with explained(path)`
         traceback: TracebackType | None,
     ) -> None:
         if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-            advice = _ADVICE.get(error.errno or 0, "see to it, then run it again")
-            raise StorageError(f"{self._path}: {reason}; {advice}") from error
+            raise storage_error(self._path, error) from error
+
+
+def storage_error(path: Path | str, error: OSError) -> StorageError:
+    """Return the error that says what the system refused at `path`, and what to do."""
+    reason = error.strerror or str(error)
+    advice = _ADVICE.get(error.errno or 0, "see to it, then run it again")
+    return StorageError(f"{path}: {reason}; {advice}")
 
 
 def sync_file(fd: int) -> None:
@@ -95,12 +100,12 @@ def write_all(fd: int, data: bytes) -> None:
 
     Raises `OSError`; part of `data` may then be in the file, and undoing that is the caller's part.
     """
-    rest = memoryview(data)
-    while rest:
-        written = os.write(fd, rest)
-        if written == 0:
+    written = os.write(fd, data)
+    while written < len(data):
+        more = os.write(fd, memoryview(data)[written:])
+        if more == 0:
             raise OSError(errno.EIO, "the file took no more bytes")
-        rest = rest[written:]
+        written += more
 
 
 def create_private_folder(path: Path | str) -> None:

@@ -9,7 +9,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from json.encoder import encode_basestring
+from json.encoder import encode_basestring as _quote
 from typing import Any
 
 from state.errors import CorruptLedger
@@ -82,15 +82,15 @@ class Envelope:
         return (
             f'{{"body":{body},"event_id":{_quote(self.event_id)},"position":{self.position},'
             f'"previous_hash":{_quote(self.previous_hash)},"refs":{{'
-            f'"call_id":{_quote(refs.call_id)},"flow_run_id":{_quote(refs.flow_run_id)},'
-            f'"task_run_id":{_quote(refs.task_run_id)},"turn_id":{_quote(refs.turn_id)}}},'
+            f'"call_id":{_or_null(refs.call_id)},"flow_run_id":{_or_null(refs.flow_run_id)},'
+            f'"task_run_id":{_or_null(refs.task_run_id)},"turn_id":{_or_null(refs.turn_id)}}},'
             f'"run_id":{_quote(self.run_id)},"schema_version":{self.schema_version},'
             f'"time":{_quote(self.time)},"type":{_quote(self.type)}}}'
         )
 
 
-def _quote(text: str | None) -> str:
-    return "null" if text is None else encode_basestring(text)
+def _or_null(text: str | None) -> str:
+    return "null" if text is None else _quote(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,4 +170,6 @@ def parse_line(data: bytes) -> Line:
 
 def utc_text(moment: datetime) -> str:
     """Return `moment` as the ledger spells times."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat("T", "milliseconds").removesuffix("+00:00") + "Z"

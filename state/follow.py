@@ -1,12 +1,13 @@
 """A run's state, kept up to date by folding its journal; what a fold is."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from state.envelope import Draft, Envelope, Line
+from state.envelope import NO_HASH, Draft, Envelope, Line
 from state.errors import CorruptLedger, Refused
-from state.journal import JOURNAL, START, Cursor, Scan, probe, read_journal
+from state.journal import JOURNAL, Cursor, Scan, probe, read_journal
 
 
 class HasEpoch(Protocol):
@@ -40,17 +41,26 @@ class Fold(Protocol[S]):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Head(Generic[S]):
+    """Where a run stands: its state, and the position and hash of its last event."""
+
+    state: S
+    position: int = 0
+    hash: str = NO_HASH
+
+
 class Follower(Generic[S]):
     """Keeps the state of one run up to date with its journal, reading only what was added."""
 
     def __init__(self, folder: Path, fold: Fold[S]) -> None:
         self.folder = folder
         self.fold = fold
-        self.state = fold.start()
-        self.end = START
+        self.head = Head(fold.start())
+        self.offset = 0  # where the last line ends in the file
+        self.last = 0  # and where it begins
         self.torn = b""
-        self.acknowledged = START  # what this process knows to be durable
-        self.last = 0  # where the last line begins
+        self.acknowledged = self.head  # what this process knows to be durable
         self._inode = 0
 
     def catch_up(self) -> None:
@@ -58,13 +68,15 @@ class Follower(Generic[S]):
 
         Raises `CorruptLedger`, and then the state is that of before.
         """
-        seen = probe(self.folder, self.last, len(self.end.hash))
+        head = self.head
+        seen = probe(self.folder, self.last, len(head.hash))
         if seen is not None and self._continues(seen.inode, seen.size, seen.found):
-            if seen.size == self.end.offset:
+            if seen.size == self.offset:
                 self.torn = b""
                 return
+            end = Cursor(self.offset, head.position, head.hash)
             try:
-                self._fold(self.state, read_journal(self.folder, self.end))
+                self._fold(head.state, read_journal(self.folder, end))
                 return
             except CorruptLedger:
                 pass  # complain only when the journal is also wrong when read as a whole
@@ -73,15 +85,15 @@ class Follower(Generic[S]):
         self._fold(self.fold.start(), found)
         self._inode = seen.inode if seen is not None else 0
 
-    def advance(self, lines: Sequence[Line], end: Cursor, state: S) -> None:
-        """Take over what was just written here and is durable."""
-        self.state, self.end, self.acknowledged = state, end, end
-        self.last = end.offset - lines[-1].size
+    def advance(self, lines: Sequence[Line], offset: int, head: Head[S]) -> None:
+        """Take over `lines`, just written here and durable, after which the run is at `head`."""
+        self.head = self.acknowledged = head
+        self.offset, self.last = offset, offset - lines[-1].size
 
     def _continues(self, inode: int, size: int, found: bytes) -> bool:
-        if inode != self._inode or size < self.end.offset:
+        if inode != self._inode or size < self.offset:
             return False
-        return self.end == START or found == self.end.hash.encode()
+        return self.offset == 0 or found == self.head.hash.encode()
 
     def _check_acknowledged(self, found: Scan) -> None:
         known = self.acknowledged
@@ -103,6 +115,7 @@ class Follower(Generic[S]):
                     f"{self.folder / JOURNAL}: event {line.envelope.position} may not follow the "
                     f"events before it: {error.message}"
                 ) from error
-        self.state, self.end, self.torn = state, found.end, found.torn
+        self.head = Head(state, found.end.position, found.end.hash)
+        self.offset, self.torn = found.end.offset, found.torn
         if found.lines:
-            self.last = found.end.offset - found.lines[-1].size
+            self.last = self.offset - found.lines[-1].size

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from state.durable import explained, sync_file, sync_folder, write_all
+from state.durable import explained, storage_error, sync_file, sync_folder, write_all
 from state.envelope import NO_HASH, HashMismatch, Line, parse_line
-from state.errors import CorruptLedger, StorageError
+from state.errors import CorruptLedger
 from state.values.ids import sha256_hex
 
 JOURNAL = "journal"
@@ -229,11 +229,11 @@ class JournalWriter:
         """Tell whether the file can be written and is still the one its name leads to."""
         return not self.broken and self._length() >= 0
 
-    def ends_with(self, end: Cursor, last: int) -> bool:
-        """Tell whether the file still ends at `end`, with the line that begins at byte `last`."""
-        if self.broken or self._length() != end.offset:
+    def ends_with(self, hash_: str, begin: int, end: int) -> bool:
+        """Tell whether the line at byte `begin`, with this hash, still ends the file at `end`."""
+        if self.broken or self._length() != end:
             return False
-        return os.pread(self._fd, len(end.hash), last) == end.hash.encode()
+        return os.pread(self._fd, len(hash_), begin) == hash_.encode()
 
     def _length(self) -> int:
         try:
@@ -251,15 +251,16 @@ class JournalWriter:
         """
         size = end
         try:
-            with explained(self._path):
-                for line in lines:
-                    data = line.encode()
-                    write_all(self._fd, data)
-                    size += len(data)
-                    if after_write is not None:
-                        after_write(line)
-        except BaseException:  # also when interrupted
+            for line in lines:
+                data = line.encode()
+                write_all(self._fd, data)
+                size += len(data)
+                if after_write is not None:
+                    after_write(line)
+        except BaseException as error:  # also when interrupted
             self._cut_back(end)
+            if isinstance(error, OSError):
+                raise storage_error(self._path, error) from error
             raise
         return self.sync(end, size)
 
@@ -270,12 +271,11 @@ class JournalWriter:
         `acknowledged` and this writer is not used again.
         """
         try:
-            with explained(self._path):
-                self._sync(self._fd)
-        except StorageError:
+            self._sync(self._fd)
+        except OSError as error:
             self.broken = True
             self._cut_back(acknowledged)
-            raise
+            raise storage_error(self._path, error) from error
         self.synced = end
         return end
 

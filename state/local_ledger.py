@@ -190,7 +190,10 @@ class LocalLedger(Generic[S]):
             if self._pid != os.getpid():  # forked: the parent's locks are not ours to share
                 self._open.clear()
                 self._pid = os.getpid()
-            run = self._open.pop(run_id, None) or RunAppender(
+            if run_id in self._open:
+                self._open.move_to_end(run_id)
+                return self._open[run_id]
+            run = self._open[run_id] = RunAppender(
                 self.home,
                 run_id,
                 self._fold,
@@ -199,7 +202,6 @@ class LocalLedger(Generic[S]):
                 notify=self.notices.append,
                 timeout=self._timeout,
             )
-            self._open[run_id] = run
             if len(self._open) > _OPEN_RUNS:
                 self._open.popitem(last=False)[1].close()
             return run

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from state.durable import explained
+from state.durable import storage_error
 from state.errors import StorageError
 
 
@@ -31,7 +31,7 @@ class FileLock:
 
         Raises `StorageError` when the file cannot be opened.
         """
-        with explained(self.path):
+        try:
             while True:
                 fd = self._fd if self._fd >= 0 else self._open()
                 if not self._lock(fd, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, timeout):
@@ -39,6 +39,8 @@ class FileLock:
                 if self._is_current():
                     return True
                 self.close()  # somebody replaced the file: a lock on the old one excludes nobody
+        except OSError as error:
+            raise storage_error(self.path, error) from error
 
     def release(self) -> None:
         """Give the lock back."""

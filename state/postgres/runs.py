@@ -9,10 +9,10 @@ from typing import Generic
 import psycopg
 
 from state.append import Receipt
-from state.compose import Composer, Head
+from state.compose import Composer
 from state.envelope import NO_HASH, Draft, Line, spell_body
 from state.errors import Conflict, CorruptLedger, Refused, StorageError
-from state.follow import S
+from state.follow import Head, S
 from state.locks import busy
 from state.postgres.connections import Connection, Connections, is_lost
 from state.postgres.lease import Granted, lease_query, refuse_without_lease
