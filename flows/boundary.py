@@ -20,6 +20,7 @@ import typer
 
 from flows.terminal import out_json, talk
 from state.values.errors import AssayError, RejectedError
+from state.values.wording import plain_problem
 
 DONE, FAILED, REFUSED, WAITING, INTERRUPTED, UNANSWERED = 0, 1, 2, 3, 4, 5
 JSON = "assay.json"  # the key in a Typer context under which `--json` is remembered
@@ -77,6 +78,9 @@ def boundary(context: typer.Context) -> Iterator[None]:
         raise
     except Exception as error:
         if _is_of_the_parser(error):
+            said = getattr(error, "message", None)
+            if isinstance(said, str):
+                error.message = plain_problem(said)  # type: ignore[attr-defined]  # Typer has it
             raise
         _fail(context, "INTERNAL", _explain(error), FAILED)
 

@@ -173,4 +173,5 @@ PAPER2CODE = Kind(
     plan_fields=_fields,
     plan_text=plan_text,
     plan_markdown=plan_markdown,
+    stops=("plan", "files", "tests"),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from flows.wiring import Desk
+from flows.wiring import Desk, StopAfter
 from state.projection import Run
 from state.values.errors import RejectedError
 
@@ -50,7 +50,8 @@ class Kind:
     state that Prefect shows; its `fn` does the same within a flow that runs already.
     `requeue` queues the retry of a failed run. `read_plan` reads a replacement from JSON text and
     raises `InvalidRequest`; `plan_fields` is a run's present plan in that form ({}: there is none),
-    `plan_text` the same for a terminal and `plan_markdown` for a page.
+    `plan_text` the same for a terminal and `plan_markdown` for a page. `stops` are the points after
+    which it can be left on purpose.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Kind:
     plan_fields: Callable[[Desk, Run], dict[str, Any]]
     plan_text: Callable[[Desk, Run], str]
     plan_markdown: Callable[[Desk, Run], str]
+    stops: tuple[StopAfter, ...]
 
 
 def kind_of(run: Run) -> Kind:

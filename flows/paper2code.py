@@ -97,7 +97,7 @@ async def implementation(
     try:
         async with driver.stage(CodeStage.IMPLEMENTING):
             missing = await write_all(driver, agreed, tools)
-        driver.stop_here("round")
+        driver.stop_here("files")
     except StopAsked as stopped:
         return left_as_asked(stopped)
     return missing
@@ -117,7 +117,7 @@ async def verification(
     try:
         async with driver.stage(CodeStage.VERIFYING):
             verified = await install_and_verify(driver, agreed, tools)
-        driver.stop_here("report")
+        driver.stop_here("tests")
     except StopAsked as stopped:
         return left_as_asked(stopped)
     return verified

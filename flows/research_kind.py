@@ -81,4 +81,5 @@ RESEARCH = Kind(
     plan_fields=plan_fields,
     plan_text=plan_text,
     plan_markdown=plan_markdown,
+    stops=("plan", "round", "report"),
 )

@@ -160,6 +160,7 @@ def execute(
     if run.status == "completed":
         return republish(desk, run)
     refuse_ended(run)
+    _refuse_other_stop(desk, run)
     with at_desk(desk):
         try:
             problem = runner(_carry(run_id))
@@ -176,6 +177,15 @@ def execute(
         # Not even the interruption could be recorded, on a full disk say.
         return replace(result, status="interrupted", code=problem.code, reason=problem.message)
     return result
+
+
+def _refuse_other_stop(desk: Desk, run: Run) -> None:
+    stops = kind_of(run).stops
+    if desk.stop_after is not None and desk.stop_after not in stops:
+        raise InvalidRequest(
+            f"a {run.kind} run is not stopped after the {desk.stop_after}; "
+            f"choose one of {', '.join(stops)}"
+        )
 
 
 async def _carry(run_id: str) -> object:

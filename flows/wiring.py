@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Observer = Callable[[Run, Sequence[Draft]], None]
 Ask = Callable[[Run], Awaitable[None]]
-StopAfter = Literal["plan", "round", "report"]
+StopAfter = Literal["plan", "round", "report", "files", "tests"]
 
 
 async def _nothing() -> None:
@@ -67,7 +67,8 @@ class Desk:
 
     `observe` is called after each append; `ask` brings a request before the person at the terminal
     (None: nobody is there); `tools` opens the world that a run may see; `stop_after` ends a
-    run, resumable, after its plan, after one round, or before its report is published.
+    run, resumable, at one of the `stops` of its kind: after its plan, one round, its files or
+    tests, or before its report is published.
     `open_code_tools` opens the world of a Paper2Code run (None: the one that settings name).
     """
 

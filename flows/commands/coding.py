@@ -2,15 +2,18 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows.commands.executing import Manner, StopPoint, execute_run, refuse_held
+from flows.commands.executing import Manner, execute_run, refuse_held
 from flows.commands.shared import Json, LogJson, Quiet, RunId, desk_with, settings, show_result
 
 if TYPE_CHECKING:
     from state.code_request import CodeRequest
+
+
+StopPoint = Literal["plan", "files", "tests"]
 
 
 def _limit(flag: str, help_: str) -> typer.models.OptionInfo:
@@ -56,7 +59,7 @@ def paper2code(  # noqa: PLR0913 - every option is a parameter
     ] = None,
     stop_after: Annotated[
         StopPoint | None,
-        typer.Option(help="Stop after the plan, the files ('round') or the tests ('report')."),
+        typer.Option(help="Stop after the plan, the files or the tests, resumable."),
     ] = None,
     max_files: Annotated[int | None, _limit("--max-files", "Files in all.")] = None,
     max_repairs: Annotated[int | None, _limit("--max-repairs", "Repairs, 0 to 3.")] = None,

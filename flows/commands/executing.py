@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from flows.boundary import signal_of, unexpected
 from flows.commands.shared import show_result, show_unread
@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from flows.engine_session import EngineSession
     from flows.interruption import Interrupted
     from flows.progress import Progress
-    from flows.wiring import Desk
-
-StopPoint = Literal["plan", "round", "report"]
+    from flows.wiring import Desk, StopAfter
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class Manner:
     quiet: bool
     json: bool
     log_json: bool
-    stop_after: StopPoint | None = None
+    stop_after: "StopAfter | None" = None
 
     @property
     def can_ask(self) -> bool:

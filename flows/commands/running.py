@@ -10,7 +10,6 @@ from flows.boundary import Stopped, signal_of
 from flows.commands.asking import requested
 from flows.commands.executing import (
     Manner,
-    StopPoint,
     carry_run,
     end_command,
     execute_run,
@@ -36,6 +35,7 @@ CANCEL_WAIT_S = 10.0  # in which a process that executes a run hears that it is 
 
 Scope = Literal["quick", "standard", "deep"]
 Profile = Literal["question", "codebase"]
+StopPoint = Literal["plan", "round", "report"]
 Kind = Literal["market", "industry", "academic", "competitive", "policy"]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out, in quotes.")]
 MoreSources = Annotated[

@@ -128,6 +128,8 @@ def test_a_port_that_cannot_be_had_is_refused_in_words(port: int, assay_home: Pa
         ["nonsense"],
         ["research"],
         ["research", "q", "--scope", "huge"],
+        ["research", "q", "--stop-after", "tests"],
+        ["paper2code", "x.md", "--stop-after", "round"],
         ["runs", "--limit", "0"],
         ["runs", "--limit", "many"],
         ["forget", "x"],
@@ -141,6 +143,7 @@ def test_a_wrong_command_line_is_a_usage_error(arguments: list[str]) -> None:
     assert code == 2
     assert out == ""
     assert "Error" in err
+    assert "Value error" not in err
 
 
 @pytest.mark.parametrize(

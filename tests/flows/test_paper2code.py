@@ -10,8 +10,11 @@ import pytest
 from adapters.models.coder import FileDraft
 from adapters.sandbox.choose import open_sandbox
 from adapters.sandbox.port import SandboxUnavailable
+from flows.code_runs import submit_code
 from flows.runs import execute, retry
+from flows.wiring import StopAfter
 from state.values.code_plan import Component, PaperCitation
+from state.values.errors import InvalidRequest
 from tests.flows.code_world import FILES, PLAN, SMOOTHER, TEST, WRONG, CodeWorld, scripted
 from tests.flows.world import types
 
@@ -282,3 +285,23 @@ def test_a_run_that_is_executed_again_repeats_nothing(world: CodeWorld) -> None:
     assert world.resumed().commit == first.commit
     assert world.coder.calls == calls
     assert types(world.desk(), "c1") == events
+
+
+@pytest.mark.parametrize("point", ["plan", "files", "tests"])
+def test_a_run_is_left_where_that_was_asked_for(world: CodeWorld, point: StopAfter) -> None:
+    submit_code(world.desk(), world.request())
+
+    stopped = world.resumed(stop_after=point)
+
+    assert stopped.status == "interrupted"
+    assert stopped.reason == f"stopped after the {point}, as asked"
+    assert bool(stopped.verifications) == (point == "tests")
+
+
+def test_a_point_of_another_kind_of_run_is_refused(world: CodeWorld) -> None:
+    submit_code(world.desk(), world.request())
+
+    with pytest.raises(InvalidRequest, match="choose one of plan, files, tests"):
+        world.resumed(stop_after="round")
+
+    assert world.coder.calls == []
