@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from flows.commands.executing import Manner, execute_run, refuse_held
-from flows.commands.shared import Json, LogJson, Quiet, RunId, desk_with, settings, show_result
+from flows.commands.shared import Json, LogJson, Quiet, RunId, run_at_desk, settings, show_result
 
 if TYPE_CHECKING:
     from state.code_request import CodeRequest
@@ -147,7 +147,7 @@ def export(
     from flows.exporting import export_run
     from flows.terminal import out, out_json
 
-    opened = desk_with(run_id)
+    opened, run_id = run_at_desk(run_id)
     done = export_run(opened, run_id, to)
     if json:
         out_json(done)

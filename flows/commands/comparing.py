@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flows.commands.shared import Json, RunId, desk_with
+from flows.commands.shared import Json, RunId, run_at_desk
 
 
 def diff(
@@ -27,9 +27,9 @@ def diff(
     from flows.comparing import compare_runs
     from flows.terminal import out, out_json
 
-    opened = desk_with(run_id)
+    opened, run_id = run_at_desk(run_id)
     if later is not None:
-        desk_with(later)
+        _, later = run_at_desk(later)
     comparison = compare_runs(opened, run_id, later)
     if json:
         out_json(changes_content(comparison))

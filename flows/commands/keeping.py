@@ -12,6 +12,7 @@ from flows.commands.shared import Json, settings
 from state.values.wording import counted
 
 if TYPE_CHECKING:
+    from flows.wiring import Desk
     from state.policy import Policy, PolicyFile
 
 
@@ -39,6 +40,7 @@ def forget(
     from state.values.errors import InvalidRequest
 
     opened = needed_desk()
+    target = _whole_id(opened, target, yes=yes)
     if not yes:
         if not is_terminal(sys.stdin):
             raise InvalidRequest("this cannot be undone: confirm it with --yes")
@@ -53,6 +55,24 @@ def forget(
         out(f"needed by other runs and kept: {done.kept}")
     if done.left:
         out(f"only just used, and left for a later 'assay gc': {done.left}")
+
+
+def _whole_id(opened: "Desk", target: str, *, yes: bool) -> str:
+    """Return what is meant by `target`; a run's beginning has to be confirmed with its whole id."""
+    from flows.naming import run_id_of
+    from state.errors import NotFound
+    from state.values.errors import InvalidRequest
+    from state.values.ids import is_stable_id
+
+    if not is_stable_id(target):
+        return target
+    try:
+        run_id = run_id_of(opened, target)
+    except NotFound:
+        return target  # an artifact's, then
+    if yes and run_id != target:
+        raise InvalidRequest(f"name in full what is deleted for good: {run_id}")
+    return run_id
 
 
 def gc(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from flows.boundary import exit_code
-from flows.commands.shared import Json, RunId, desk_if_any, desk_with
+from flows.commands.shared import Json, RunId, desk_if_any, run_at_desk
 from state.values.wording import counted
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def show(run_id: RunId, *, json: Json = False) -> None:
     from flows.showing import describe
     from flows.terminal import out_json
 
-    opened = desk_with(run_id)
+    opened, run_id = run_at_desk(run_id)
     facts = describe(opened, existing_run(opened, run_id))
     if json:
         out_json(facts)
@@ -234,7 +234,7 @@ def watch(run_id: RunId, *, json: Json = False) -> None:
     from flows.recovery import mark_interrupted
     from flows.terminal import talk
 
-    opened = desk_with(run_id)
+    opened, run_id = run_at_desk(run_id)
     position = 0
     while True:
         run = opened.ledger.project(run_id)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from flows.commands.shared import Json, RunId, desk_with
+from flows.commands.shared import Json, RunId, run_at_desk
 
 if TYPE_CHECKING:
     from flows.wiring import Desk
@@ -40,7 +40,7 @@ def review(
     """
     from flows.prompting import plan_in
 
-    opened = desk_with(run_id)
+    opened, run_id = run_at_desk(run_id)
     if action is None:
         _show(opened, opened.ledger.project(run_id), json=json)
         return

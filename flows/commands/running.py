@@ -17,11 +17,12 @@ from flows.commands.executing import (
     refuse_held,
 )
 from flows.commands.shared import (
+    RUN_HELP,
     Json,
     LogJson,
     Quiet,
     RunId,
-    desk_with,
+    run_at_desk,
     settings,
     show_result,
 )
@@ -154,9 +155,7 @@ def research(  # noqa: PLR0913 - every option is a parameter
 
 
 def resume(
-    run_id: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="The run's id; 'assay runs' lists them.")
-    ] = None,
+    run_id: Annotated[str | None, typer.Argument(metavar="RUN", help=RUN_HELP)] = None,
     *,
     all_: Annotated[
         bool, typer.Option("--all", help="All runs that a crash left, or an obstacle.")
@@ -182,7 +181,7 @@ def resume(
         from flows.commands.resuming import resume_all
 
         resume_all(Manner(quiet, json, log_json))
-    opened = desk_with(run_id)
+    opened, run_id = run_at_desk(run_id)
     run = existing_run(opened, run_id)
     refuse_ended(run)
     refuse_held(opened, run_id)
@@ -207,7 +206,7 @@ def retry(
     from flows.terminal import talk
     from flows.users_server import require_users_server
 
-    opened = desk_with(run_id)
+    opened, run_id = run_at_desk(run_id)
     require_users_server()
     run = queue_retry(opened, run_id)
     refuse_held(opened, run.run_id)
@@ -232,7 +231,7 @@ def cancel(
     from flows.serving_record import knock
     from flows.terminal import out, out_json
 
-    opened = desk_with(run_id)
+    opened, run_id = run_at_desk(run_id)
     run = cancel_run(opened, run_id, reason)
     if not run.is_terminal:
         run = await_end(opened, run_id, within_s=CANCEL_WAIT_S)

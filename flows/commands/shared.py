@@ -29,7 +29,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 LogJson = Annotated[
     bool, typer.Option("--log-json", help="Write logs to stderr, as lines of JSON.")
 ]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id; 'assay runs' lists them.")]
+RUN_HELP = "The run's id, or its beginning; 'assay runs' lists them."
+RunId = Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)]
 
 
 def settings() -> "Settings":
@@ -64,29 +65,28 @@ def desk_if_any() -> "Desk | None":
     return opened
 
 
-def desk_with(run_id: str) -> "Desk":
-    """Return a desk on the memory that holds `run_id`.
+def run_at_desk(given: str) -> "tuple[Desk, str]":
+    """Return a desk on the memory that holds the run that `given` names, and the run's whole id.
 
-    Raises `NotFound` when there is no such run; nothing is made. A run whose process is gone is
-    marked interrupted.
+    Raises as `flows.naming.run_id_of` does; nothing is made. A run whose process is gone is marked
+    interrupted.
     """
     from flows.memory import is_begun
+    from flows.naming import require_id, run_id_of
     from flows.recovery import mark_interrupted
     from flows.runs import existing_run
     from flows.wiring import make_desk
     from state.errors import NotFound
-    from state.values.errors import InvalidRequest
-    from state.values.ids import is_stable_id
 
-    if not is_stable_id(run_id):
-        raise InvalidRequest(f"{run_id!r} is no run id; 'assay runs' lists them")
+    require_id(given)
     found = settings()
     if not is_begun(found):
-        raise NotFound(f"there is no run {run_id!r}: {no_runs_yet(found).message}")
+        raise NotFound(f"there is no run {given!r}: {no_runs_yet(found).message}")
     opened = make_desk(found)
+    run_id = run_id_of(opened, given)
     existing_run(opened, run_id)
     mark_interrupted(opened, run_id)
-    return opened
+    return opened, run_id
 
 
 def show_result(

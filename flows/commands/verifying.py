@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.boundary import FAILED
-from flows.commands.shared import Json, settings
+from flows.commands.shared import RUN_HELP, Json, settings
 from state.values.wording import counted
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def verify(
-    run_id: Annotated[str | None, typer.Argument(metavar="RUN", help="The run's id.")] = None,
+    run_id: Annotated[str | None, typer.Argument(metavar="RUN", help=RUN_HELP)] = None,
     *,
     all_: Annotated[bool, typer.Option("--all", help="Every run.")] = False,
     json: Json = False,
@@ -27,13 +27,16 @@ def verify(
     Example: assay verify 20260102-101500-a1b2
     """
     from flows.commands.ledgering import needed_desk
-    from flows.commands.shared import desk_with
+    from flows.commands.shared import run_at_desk
     from flows.terminal import out_json
     from state.values.errors import InvalidRequest
 
     if (run_id is None) == (not all_):
         raise InvalidRequest("name one run, or ask for --all")
-    opened = desk_with(run_id) if run_id else needed_desk()
+    if run_id is None:
+        opened = needed_desk()
+    else:
+        opened, run_id = run_at_desk(run_id)
     audits = [_audit(opened, each) for each in ([run_id] if run_id else opened.ledger.runs())]
     if json:
         shown = [audit.as_json() for audit in audits]
