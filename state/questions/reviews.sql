@@ -2,7 +2,7 @@
 -- An open request counts from when it was made until now.
 -- None: no plan was put before a person.
 --
---   decision        approve, revise, replace or cancel; open, or never answered
+--   decision        approve, revise, replace or cancel; open; run cancelled, or never answered
 --   requests   [n]  how many requests
 --   runs       [n]  of how many runs
 --   median_s   [s]  half of them were answered within
@@ -20,6 +20,7 @@ FROM (
         run_id,
         CASE
             WHEN action IS NOT NULL THEN action
+            WHEN status = 'cancelled' THEN 'run cancelled'
             WHEN ended_at IS NOT NULL THEN 'never answered'
             ELSE 'open'
         END AS decision,
@@ -27,7 +28,7 @@ FROM (
             AS waited_s
     FROM reviews
     JOIN chosen USING (run_id)
-    JOIN (SELECT run_id, ended_at FROM runs) USING (run_id)
+    JOIN (SELECT run_id, ended_at, status FROM runs) USING (run_id)
     CROSS JOIN period
 )
 GROUP BY decision

@@ -190,13 +190,17 @@ def test_reviews_wait_until_they_are_answered_or_their_run_ends(world: World) ->
     world.clock.advance(90)
     Story(world.ledger, world.clock, "r3").end("cancelled")
     world.run("r4", plan_review=True).plan().record(*requested())
+    world.clock.advance(30)
+    failed = world.run("r5", plan_review=True).plan().record(*requested())
+    failed.end("failed")
 
     found = world.rows("reviews", now=world.clock.now + timedelta(seconds=30))
 
     assert found == [
         ("approve", 2, 2, 90.0, 117.0, 120.0),
-        ("never answered", 1, 1, 90.0, 90.0, 90.0),
-        ("open", 1, 1, 30.0, 30.0, 30.0),
+        ("never answered", 1, 1, 0.0, 0.0, 0.0),
+        ("open", 1, 1, 60.0, 60.0, 60.0),
+        ("run cancelled", 1, 1, 90.0, 90.0, 90.0),
     ]
 
 
