@@ -18,7 +18,7 @@ T = TypeVar("T")
 _ATTEMPTS = 2
 _CONTINUATIONS = 2
 _SHOWN_TOKENS = 700
-_SMALL_CONTEXT = 16_384
+SMALL_CONTEXT = 16_384  # of models that are asked for less at once, and shown less
 _MENDING_TEMPERATURE = 0.4
 _PROBLEM_CHARACTERS = 1200
 _LONGEST_ANSWER = 12_288
@@ -115,7 +115,7 @@ async def _ask(account: _Account, asked: AskedText[T]) -> tuple[T, ChatAnswer | 
                 raise
             problem = error.message[:_PROBLEM_CHARACTERS]
         # A small model that is shown its answer copies it, with what was wrong in it.
-        shown = said if account.model.context_tokens > _SMALL_CONTEXT else ""
+        shown = said if account.model.context_tokens > SMALL_CONTEXT else ""
         request = _mended(asked.request, shown, problem)
         if not _has_room(account.model, request):
             break

@@ -18,7 +18,7 @@ from adapters.models.coder import (
     WriteFileInput,
 )
 from adapters.models.coding.analysing import ask_analysis, read_analysis
-from adapters.models.coding.asking import price_of_text, put_text
+from adapters.models.coding.asking import SMALL_CONTEXT, price_of_text, put_text
 from adapters.models.coding.assembling import plan_of
 from adapters.models.coding.designing import (
     all_findings,
@@ -27,6 +27,8 @@ from adapters.models.coding.designing import (
     open_questions,
 )
 from adapters.models.coding.drafting import Draft, draft_of
+from adapters.models.coding.noting import worked_examples
+from adapters.models.coding.parts import parts_by_rule
 from adapters.models.coding.repairing import ask_repair
 from adapters.models.coding.writing import ask_file, written_by_rule
 from adapters.models.language.asking import price_of, put
@@ -42,9 +44,10 @@ class LanguageCoder:
     """Reads papers, plans and writes code by asking `model`, or another by operation.
 
     Answers are `kept` where they were of use, so that none is paid for twice. A plan takes two
-    calls, which count as one: files first, then the parts and what they must meet. Order, tests,
-    README and requirements are the code's own. A file that follows from the plan alone is written
-    without a model. Errors are those of `adapters.models.chat.errors`, with what was spent.
+    calls, which count as one: files first, then the parts and what they must meet; a small model is
+    not asked for parts that follow from formulas and examples. Order, tests, README and
+    requirements are the code's own. A file that follows from the plan alone is written without a
+    model. Errors are those of `adapters.models.chat.errors`, with what was spent.
     """
 
     def __init__(
@@ -80,9 +83,9 @@ class LanguageCoder:
             case DesignInput():
                 return self._price_of_design(given)
             case WriteFileInput():
-                if written_by_rule(given) is not None:
-                    return Usage()
                 model = self._for("write_file")
+                if written_by_rule(given, model.context_tokens) is not None:
+                    return Usage()
                 return price_of_text(model, ask_file(given, model.context_tokens).request)
             case RepairFilesInput():
                 model = self._for("repair")
@@ -109,22 +112,29 @@ class LanguageCoder:
                 code=OUTPUT,
                 usage=spent,
             )
+        findings = all_findings(given)
+        if model.context_tokens <= SMALL_CONTEXT and given.previous is None:
+            examples = worked_examples(given.segments)
+            if parts := parts_by_rule(draft, files, findings, examples):
+                found = (*findings, *examples)
+                plan = plan_of(draft, parts, given, found, open_questions(given))
+                return Answer(plan, spent, model.name, asked.request.prompt)
         components = ask_components(given, draft, model.context_tokens)
         try:
             form, usage = await put(model, components, self._kept)
         except (ModelRejected, ModelUnavailable) as error:
             error.usage = _as_one(error.usage + spent)
             raise
-        plan = plan_of(draft, form, given, all_findings(given), open_questions(given))
+        plan = plan_of(draft, form, given, findings, open_questions(given))
         prompts = f"{asked.request.prompt} {components.request.prompt}"
         return Answer(plan, _as_one(spent + usage), model.name, prompts)
 
     async def write_file(self, given: WriteFileInput) -> Answer[FileDraft]:
         """Return the whole file: it parses, keeps to its interface, and has no gap."""
-        text = written_by_rule(given)
+        model = self._for("write_file")
+        text = written_by_rule(given, model.context_tokens)
         if text is not None:
             return Answer(FileDraft(given.file.path, text, given.file.purpose))
-        model = self._for("write_file")
         asked = ask_file(given, model.context_tokens)
         draft, usage = await put_text(model, asked, self._kept)
         return Answer(draft, usage, model.name, asked.request.prompt)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from adapters.models.chat.packing import Piece
+from adapters.models.chat.packing import Piece, pack
 from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import DesignInput, Finding
 from adapters.models.coding.analysing import wanted
+from adapters.models.coding.asking import SMALL_CONTEXT
 from adapters.models.coding.drafting import Draft, is_code, package_name, title_of
 from adapters.models.coding.forms import ComponentsForm, FilesForm, RevisedForm
 from adapters.models.coding.selecting import relevance
@@ -25,6 +26,9 @@ F = TypeVar("F", bound=Form)
 _FILES_TOKENS, _COMPONENTS_TOKENS, _TOKENS_PER_ENTRY = 1100, 600, 120
 _SUMMARY_CHARACTERS = 500
 _CHARACTERS_PER_FILE = 3000
+# A small model keeps to one file what a larger one would split: each file costs it a call, and each
+# import between files is a chance to be wrong. Nor does it plan better for seeing all of a paper.
+_CHARACTERS_OF_FEW, _SHARE_PLANNING = 6000, 8
 _MOST_OPTIONS = 24
 _MOST_FUNCTIONS = 8
 _FORMULA = re.compile(r"[^=<>!]=[^=]|[≈≤≥∝←]")
@@ -45,8 +49,9 @@ def ask_files(given: DesignInput, context_tokens: int) -> Asked[FilesForm]:
     """Return the request for the files of a plan, and one with half of what it is made from."""
     noted = _noted(given)
     length = sum(len(each.text) for each in given.segments) + len(given.requirement)
-    most = max(2, min(given.max_files - 4, 3 + length // _CHARACTERS_PER_FILE))
-
+    is_small = context_tokens <= SMALL_CONTEXT
+    wished = length // _CHARACTERS_OF_FEW + 1 if is_small else length // _CHARACTERS_PER_FILE + 3
+    most = max(1 if is_small else 2, min(given.max_files - 4, wished))
     formulas = _formulas(noted)
     folder = package_name(title_of(given))
 
@@ -69,7 +74,10 @@ def ask_files(given: DesignInput, context_tokens: int) -> Asked[FilesForm]:
             most=str(most),
         )
 
-    return _asked(FilesForm, build, most, _pieces(given, noted), context_tokens)
+    pieces = _pieces(given, noted)
+    if is_small:
+        pieces = list(pack(pieces, room_tokens=context_tokens // _SHARE_PLANNING).pieces)
+    return _asked(FilesForm, build, most, pieces, context_tokens)
 
 
 def ask_components(given: DesignInput, draft: Draft, context_tokens: int) -> Asked[ComponentsForm]:

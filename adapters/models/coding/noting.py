@@ -1,9 +1,10 @@
-"""What can be noted of a paper without a model: its formulas, and its tables of settings."""
+"""What can be noted of a paper without a model: formulas, tables of settings, worked examples."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from adapters.models.coder import Finding
+from adapters.models.extractive.sentences import split
 from state.values.code_plan import PaperCitation, QuantityKind
 from state.values.orders import gives_orders
 from state.values.segments import Segment, SegmentKind
@@ -14,10 +15,19 @@ _ROW = re.compile(
     re.IGNORECASE,
 )
 _SETTINGS = re.compile(r"(?i)\b(?:hyper-?parameters?|settings?|parameters?|einstellung\w*)\b")
+_SUMMARY = re.compile(r"(?i)\b(?:abstract|summary|introduction|zusammenfassung|einleitung)\b")
 _RESULTS = re.compile(r"(?i)\b(?:results?|errors?|accuracy|scores?|ergebnis\w*|fehler)\b")
 _MOST = 40
 _LONGEST_NAME = 80
 _LONGEST_FORMULA = 400
+_FIGURE = re.compile(r"(?<![\w.])[-+−]?\d+(?:[.,]\d+)*")
+_REFERENCE = re.compile(
+    r"(?i)\b(?:tables?|figures?|figs?|eqs?|equations?|sections?|secs?|steps?|tabelle|abbildung"
+    r"|gleichung|abschnitt)\.?\s*\(?\d+(?:\.\d+)*\)?|\[\d+\]|^\W*\d+(?:\.\d+)*\s"
+)
+_FEWEST_FIGURES = 2  # what goes in, and what comes out
+_LONGEST_EXAMPLE = 500
+_MOST_EXAMPLES = 12
 _ENDED = re.compile(r"[.!?]\s+(?=[^\W\d_a-z])")
 
 
@@ -34,6 +44,43 @@ def plain_findings(segments: Sequence[Segment]) -> tuple[Finding, ...]:
         elif each.kind is SegmentKind.TABLE:
             found.extend(_settings(each))
     return tuple(each for each in found[:_MOST] if not gives_orders(each.citation.quote))
+
+
+def worked_examples(segments: Sequence[Segment]) -> tuple[Finding, ...]:
+    """Return what states numbers together: sentences, and tables with several numbers in a row.
+
+    At most twelve, in the order of the paper, those of its summary last; the quotes are slices of
+    the segments. What only numbers its sections, formulas or references is none, nor are settings.
+    """
+    found: list[Finding] = []
+    late: list[Finding] = []
+    for each in segments:
+        title = each.section[-1] if each.section else ""
+        if _SETTINGS.search(title) or each.kind not in (SegmentKind.PROSE, SegmentKind.TABLE):
+            continue
+        is_summary = _SUMMARY.search(title) is not None
+        quotes = _sentences(each.text) if each.kind is SegmentKind.PROSE else [each.text.strip()]
+        for quote in quotes:
+            if _shows_numbers(quote, each.kind) and not gives_orders(quote):
+                said = f"{title}: {' '.join(quote.split())}"
+                (late if is_summary else found).append(Finding(said, _cited(each, quote)))
+    return tuple([*found, *late][:_MOST_EXAMPLES])
+
+
+def _sentences(text: str) -> Iterator[str]:
+    end = 0
+    for span in split(text):
+        if span.start >= end:
+            yield text[span.start : span.end]
+            end = span.end
+
+
+def _shows_numbers(quote: str, kind: SegmentKind) -> bool:
+    if len(quote) > _LONGEST_EXAMPLE:
+        return False
+    parts = quote.splitlines() if kind is SegmentKind.TABLE else [quote]
+    most = max(len(_FIGURE.findall(_REFERENCE.sub(" ", part))) for part in parts)
+    return most >= _FEWEST_FIGURES
 
 
 def _formula(segment: Segment, before: Segment | None) -> Finding:

@@ -10,13 +10,14 @@ from adapters.models.chat.packing import Piece, pack
 from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import FileDraft, WriteFileInput
-from adapters.models.coding.asking import AskedText, Flawed, file_limit
-from adapters.models.coding.drafting import PYTEST
+from adapters.models.coding.asking import SMALL_CONTEXT, AskedText, Flawed, file_limit
+from adapters.models.coding.drafting import PYTEST, README
 from adapters.models.coding.fenced import Unusable, read_file
 from adapters.models.coding.grounded import keep_grounded, numbers_in
 from adapters.models.coding.imports import check_imports
 from adapters.models.coding.names import undefined_names
 from adapters.models.coding.paths import is_manifest, language_of
+from adapters.models.coding.readme import readme_by_rule
 from adapters.models.coding.selecting import relevance
 from adapters.models.coding.showing import (
     known_files,
@@ -28,19 +29,22 @@ from adapters.models.coding.showing import (
 from adapters.models.coding.stubs import find_stubs
 from adapters.models.extractive.terms import stems
 from adapters.models.language.asking import fitted
-from state.values.code_plan import FileRole, Quantity
+from state.values.code_plan import Component, FileRole, Quantity
 from state.values.redaction import redact
+from state.values.segments import Segment, SegmentKind
 
 _PROMPTS = {FileRole.TEST: "code-tests", FileRole.DOCUMENT: "code-document"}
 _MOST_NAMED = 6
-_SMALL_CONTEXT = 16_384
 # What a small model is shown of the paper for a file, as a share of its context: with more of it,
 # it writes down another formula than the one that is asked for.
-_SHARE_WRITING, _SHARE_TESTING = 12, 6
+_SHARE_SHOWN = 12
 
 
-def written_by_rule(given: WriteFileInput) -> str | None:
-    """Return a file that follows from the plan alone, or None where it takes judgement."""
+def written_by_rule(given: WriteFileInput, context_tokens: int) -> str | None:
+    """Return a file that follows from the plan alone, or None where it takes judgement.
+
+    A small model, told by its context, is not asked for the README of a program in Python.
+    """
     file = given.file
     name = PurePosixPath(file.path).name
     if is_manifest(file.path):
@@ -51,21 +55,35 @@ def written_by_rule(given: WriteFileInput) -> str | None:
     if name == "__init__.py" and not file.interface:
         purpose = file.purpose.replace("\\", "/").replace('"', "'")
         return f'"""{purpose}"""\n'
+    is_python = given.language.casefold().startswith("python")
+    if file.path == README and is_python and context_tokens <= SMALL_CONTEXT:
+        return readme_by_rule(given)
     return None
 
 
 def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]:
     """Return the request for a file, with as much of the paper as fits, and how it is read."""
-    is_small = context_tokens <= _SMALL_CONTEXT
+    is_small = context_tokens <= SMALL_CONTEXT
     told = replace(given, quantities=_its_own(given)) if is_small else given
-    scores = relevance(given.segments, _about(told)) if given.segments else []
+    segments = (is_small and _around_formulas(given)) or given.segments
+    scores = relevance(segments, _about(told)) if segments else []
     most = max(scores, default=0.0) or 1.0
-    pieces = pieces_of(given.segments, [score / most for score in scores])
+    pieces = pieces_of(segments, [score / most for score in scores])
     if is_small:
-        share = _SHARE_TESTING if given.file.role is FileRole.TEST else _SHARE_WRITING
-        pieces = list(pack(pieces, room_tokens=context_tokens // share).pieces)
+        pieces = list(pack(pieces, room_tokens=context_tokens // _SHARE_SHOWN).pieces)
     whole = fitted(pieces, partial(_request, told, file_limit(context_tokens)), context_tokens)
     return AskedText(whole.request, partial(read_draft, given))
+
+
+def _around_formulas(given: WriteFileInput) -> tuple[Segment, ...]:
+    """Return the segments of the sections whose formulas the file's part cites; () without any."""
+    cited = {each.quote.strip() for each in given.component.citations} if given.component else set()
+    sections = {
+        each.section
+        for each in given.segments
+        if each.kind is SegmentKind.EQUATION and each.text.strip() in cited
+    }
+    return tuple(each for each in given.segments if each.section in sections)
 
 
 def _its_own(given: WriteFileInput) -> tuple[Quantity, ...]:
@@ -158,7 +176,7 @@ def _request(given: WriteFileInput, output_tokens: int, pieces: Sequence[Piece])
         "title": redact(given.title),
         "text": f"From the paper:\n\n{text}" if text else "",
         "known": _known(given),
-        "facts": _facts(given),
+        "facts": _facts(given, text),
         "path": given.file.path,
         "task": _task(given),
         "problem": f"\nBe sure to mend this: {redact(given.problem)}" if given.problem else "",
@@ -174,20 +192,37 @@ def _known(given: WriteFileInput) -> str:
     return f"Files that exist:\n\n{shown}\n\n" if shown else ""
 
 
-def _facts(given: WriteFileInput) -> str:
+def _facts(given: WriteFileInput, text: str) -> str:
+    """Return what the plan says; what a citation says is left out where it is shown already."""
     lines = []
     if given.component:
         part = given.component
         lines.append(f"The part: {part.name}. {part.description}")
-        lines.append(f"It is right when: {part.criterion}")
-        lines += [f"The paper says: “{' '.join(each.quote.split())}”" for each in part.citations]
+        lines.append(f"It is right when: {_without_quotes(part)}")
+        shown = " ".join(text.split())
+        quotes = [each.quote.strip() for each in part.citations]
+        told = [quote for quote in quotes if " ".join(quote.split()) not in shown]
+        lines += [f"The paper says: “{quote}”" for quote in told]
     if said := quantities_of(given.quantities):
         lines.append(f"Values of the paper:\n{said}")
     lines += [f"Decided: {each.question} {each.resolution}" for each in given.ambiguities]
     parts = [fence(redact("\n".join(lines)), "plan") + "\n\n"] if lines else []
-    names = [each.name for each in given.requirements]
+    names = [each.name for each in given.requirements if _may_use(given.file.role, each.name)]
     listed = ", ".join(names) or "none, the language's own library only"
     return "".join([*parts, f"Packages: {listed}.\n\n"])
+
+
+def _may_use(role: FileRole, package: str) -> bool:
+    """Tell whether to name the package to who writes the file: what tests it is for tests alone."""
+    return role is not FileRole.SOURCE or package.casefold() != "pytest"
+
+
+def _without_quotes(part: Component) -> str:
+    """Return the criterion without what is cited: that is shown as it is laid out in the paper."""
+    criterion = part.criterion
+    for each in part.citations:
+        criterion = criterion.replace(" ".join(each.quote.split()), "")
+    return " ".join(criterion.split()).strip(" ;“”") or part.criterion
 
 
 def _task(given: WriteFileInput) -> str:

@@ -16,6 +16,7 @@ from state.values.code_plan import (
     Ambiguity,
     Component,
     FileRole,
+    PaperCitation,
     PlannedFile,
     Quantity,
     QuantityKind,
@@ -93,6 +94,47 @@ def test_requirements_and_packages_are_written_without_a_model() -> None:
     assert not first.requests
     assert not second.requests
     assert LanguageCoder(first).price(writing(manifest)) == Usage()
+
+
+def test_a_small_model_is_not_asked_for_a_readme() -> None:
+    readme = PlannedFile("README.md", "What it is.", FileRole.DOCUMENT)
+    known = (KnownFile("pkg/b.py", "def g(y: int) -> int", "Gives g."),)
+
+    small, nobody = write(writing(readme, known=known))
+    _, large = write(writing(readme, known=known), "# Smoothing\n", context=131_072)
+
+    assert not nobody.requests
+    assert len(large.requests) == 1
+    for shown in (
+        "# Smoothing", "`pkg/b.py`: Gives g.", "from pkg.b import g", "requirements.txt",
+        "python -m pytest", "error = 1.4095",
+    ):  # fmt: skip
+        assert shown in small.text
+
+
+def test_a_small_model_is_shown_the_sections_of_the_formulas_and_each_quote_once() -> None:
+    formula, example = "m = x / 2 (1)", "Table 1\n\n2 1\n4 2"
+    texts = [
+        (SegmentKind.PROSE, "2 Halves", "An empty input is an error."),
+        (SegmentKind.EQUATION, "2 Halves", formula),
+        (SegmentKind.PROSE, "1 Introduction", "Halves were always there."),
+    ]
+    segments = tuple(
+        Segment(f"s{at}", kind, (section,), text, 0, len(text))
+        for at, (kind, section, text) in enumerate(texts)
+    )
+    cited = (PaperCitation(formula), PaperCitation(example))
+    part = Component("core", "Core", "The core.", "It gives: Table 1 2 1 4 2", cited)
+
+    _, model = write(writing(SOURCE, component=part, segments=segments), f"```python\n{CODE}```")
+
+    said = model.requests[0].messages[1].text
+    assert "An empty input is an error." in said
+    assert "always there" not in said
+    assert said.count(formula) == 1
+    assert said.count(example) == 1
+    assert "Table 1 2 1" not in said
+    assert "pytest" not in said
 
 
 def test_a_file_that_lacks_what_its_interface_lists_is_asked_for_again() -> None:
@@ -180,6 +222,35 @@ def test_a_repair_is_whole_files_and_its_cause() -> None:
     said = model.requests[0].messages[1].text
     assert "A sign was wrong." in said
     assert "assert 1.9 == 0.9" in said
+
+
+def test_a_small_model_is_shown_the_tests_that_failed_alone_and_is_warmer_later() -> None:
+    tests = "def test_a():\n    assert f(0.9) == 0.9\n\n\ndef test_b():\n    assert f(1) == 1\n"
+    shown = replace(
+        REPAIR,
+        output="FAILED tests/test_a.py::test_b - assert 2 == 1",
+        frozen=(FileDraft("tests/test_a.py", tests),),
+    )
+    small, large = (ScriptedModel([GOOD], context_tokens=size) for size in (8192, 131_072))
+
+    for model in (small, large):
+        asyncio.run(LanguageCoder(model).repair(shown))
+    first = ScriptedModel([GOOD])
+    asyncio.run(LanguageCoder(first).repair(replace(REPAIR, attempt=1)))
+
+    assert "test_a()" not in small.requests[0].messages[1].text
+    assert "test_a()" in large.requests[0].messages[1].text
+    assert first.requests[0].temperature < small.requests[0].temperature
+    assert small.requests[0].seed == 2
+
+
+def test_a_repair_is_shown_what_the_paper_says() -> None:
+    part = Component("core", "Core", "It.", "f(1) is 1", (PaperCitation("f(x) = x (1)"),))
+    model = ScriptedModel([GOOD])
+
+    asyncio.run(LanguageCoder(model).repair(replace(REPAIR, components=(part,))))
+
+    assert "The paper says: “f(x) = x (1)”" in model.requests[0].messages[1].text
 
 
 def test_frozen_files_stay_as_they_are() -> None:
