@@ -17,6 +17,7 @@ from state.dictionary import TABLES, VIEWS, Entry, comments, read_folder
 from state.durable import sync_file
 from state.errors import CorruptLedger, StorageError
 from state.facts import extraction, facts_type
+from state.kept import KEPT, prepare
 from state.locks import FileLock, busy
 from state.values.ids import canonical_json, sha256_hex
 
@@ -174,7 +175,8 @@ def damaged(path: Path, error: object) -> CorruptLedger:
 def views_hash() -> str:
     """Return the hash of tables and views as they are in this version, and of what they say."""
     entries = [*read_folder(TABLES).values(), *read_folder(VIEWS).values()]
-    return sha256_hex(canonical_json([facts_type(), *[asdict(entry) for entry in entries]]))
+    said = [asdict(entry) for entry in entries]
+    return sha256_hex(canonical_json([facts_type(), list(KEPT), *said]))
 
 
 def current_views(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -212,7 +214,8 @@ def _refresh_views(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f'DROP VIEW "{name}"')
     _promote_facts(connection)
     views = read_folder(VIEWS)
-    waiting = list(views.values())
+    prepare(connection, views)
+    waiting = [entry for entry in views.values() if entry.name not in KEPT]
     while waiting:
         blocked = [entry for entry in waiting if not _make_view(connection, entry)]
         if len(blocked) == len(waiting):

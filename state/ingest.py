@@ -24,6 +24,7 @@ from state.journal import (
     recorded_run_id,
     scan,
 )
+from state.kept import keep, outdate
 from state.ledger import SyncReport
 from state.locks import FileLock
 from state.values.ids import sha256_hex
@@ -136,11 +137,14 @@ def ingest(connection: duckdb.DuckDBPyConnection, home: Path) -> SyncReport:
     known = known_journals(connection)
     rows: list[str] = []
     size = events = 0
+    begun, gone_on = set[str](), set[str]()
     records: list[list[object]] = []
     for name in changed_journals(home, {name: k.seen for name, k in known.items()}):
-        journal = _Intake(home / "runs" / name, known.get(name))
+        before = known.get(name)
+        journal = _Intake(home / "runs" / name, before)
         for batch in journal.batches():
             rows += batch.rows
+            (gone_on if before else begun).add(batch.run_id)
             events += len(batch.rows)
             size += sum(map(len, batch.rows))
             if size >= _CHUNK:
@@ -151,6 +155,9 @@ def ingest(connection: duckdb.DuckDBPyConnection, home: Path) -> SyncReport:
     _insert(connection, rows)
     if records:
         connection.execute(_UPSERT, [json.dumps(records)])
+    if begun or gone_on:
+        outdate(connection, begun, gone_on)
+        keep(connection)
     return SyncReport(events, quarantined(known))
 
 

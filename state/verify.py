@@ -6,12 +6,13 @@ from pathlib import Path
 
 import duckdb
 
-from state.duck import DuckFile
+from state.duck import DuckFile, current_views
 from state.envelope import NO_HASH, Envelope, Refs, seal
 from state.errors import CorruptLedger
 from state.facts import extraction
 from state.ingest import known_journals
 from state.journal import JOURNAL, read_journal, recorded_run_id, run_folder
+from state.kept import differing
 from state.ledger import Finding, LedgerReport
 from state.values.ids import sha256_hex
 
@@ -135,6 +136,9 @@ def _check_file(
     ).fetchall():
         place = f"ledger.duckdb, event {position}"
         findings.append(Finding(run_id, place, "its facts are not those of its body", _REBUILD))
+    for run_id, name in differing(connection) if current_views(connection) else ():
+        what = f"what is kept of the view {name} is not what its events say"
+        findings.append(Finding(run_id, "ledger.duckdb", what, _REBUILD))
     counts: dict[str, int] = {}
     for run_id, position, what in _rows(connection, chains, counts):
         findings.append(Finding(run_id, f"ledger.duckdb, event {position}", what, _REBUILD))

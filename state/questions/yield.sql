@@ -21,7 +21,7 @@ JOIN chosen USING (run_id)
 LEFT JOIN (SELECT run_id, source_id, count(*) AS quotes FROM evidence GROUP BY ALL)
     USING (run_id, source_id)
 WHERE disposition = 'archived' AND characters IS NOT NULL
-    AND run_id NOT IN (SELECT run_id FROM code_runs)
+    AND run_id NOT IN (SELECT run_id FROM runs WHERE kind = 'paper2code')
 GROUP BY GROUPING SETS ((media_type), ())
 HAVING grouping(media_type) = 0 OR count(DISTINCT media_type) > 1
 ORDER BY grouping(media_type), quotes DESC, 1

@@ -50,12 +50,13 @@ def test_each_column_is_described_in_its_order(ledger: LocalLedger[Run], entry: 
 def test_the_database_shows_the_descriptions_to_every_program(ledger: LocalLedger[Run]) -> None:
     said = ledger.query(
         "SELECT table_name || '.' || column_name, comment FROM duckdb_columns() "
-        "WHERE database_name = 'ledger'"
+        "WHERE database_name = 'ledger' AND schema_name = 'main'"
     )
     about = ledger.query(
         "SELECT view_name, comment FROM duckdb_views() "
         "WHERE database_name = 'ledger' AND NOT internal"
-        " UNION ALL SELECT table_name, comment FROM duckdb_tables() WHERE database_name = 'ledger'"
+        " UNION ALL SELECT table_name, comment FROM duckdb_tables() "
+        "WHERE database_name = 'ledger' AND schema_name = 'main'"
     )
 
     assert dict(said.rows) == {
@@ -205,6 +206,7 @@ def test_events_of_every_schema_version_are_shown(tmp_path: Path, version: str) 
     ledger = open_ledger(tmp_path / "home", Clock())
     ledger.sync()
     with ledger._duck.gate(shared=False), ledger._duck.writing() as connection:
+        connection.execute("INSERT INTO kept.stale VALUES ('r')")
         for number, path in enumerate(sorted((FIXTURES / version).glob("*.json")), 1):
             connection.execute(
                 "INSERT INTO events SELECT 'r', $1, 'e', $2, $3, '2026-01-02', 's/1', $4, NULL, "
