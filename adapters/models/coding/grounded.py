@@ -37,7 +37,7 @@ def keep_grounded(text: str, stated: frozenset[float]) -> Grounded:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
-    tests = list(_tests(tree))
+    tests = list(tests_in(tree))
     guessed = {id(each): numbers for each in tests if (numbers := _guessed(each, stated))}
     if tests and len(guessed) == len(tests):
         named = ", ".join(f"{number:g}" for numbers in guessed.values() for number in numbers[:3])
@@ -57,7 +57,7 @@ def keep_grounded(text: str, stated: frozenset[float]) -> Grounded:
 _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def _tests(tree: ast.Module) -> Iterator[_Test]:
+def tests_in(tree: ast.Module) -> Iterator[_Test]:
     """Yield the tests that can be taken out: those of the module, not of classes."""
     for node in tree.body:
         if isinstance(node, _Test) and node.name.startswith("test"):

@@ -11,9 +11,11 @@ from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.prompts import fence
 from adapters.models.coder import FileDraft, WriteFileInput
 from adapters.models.coding.asking import SMALL_CONTEXT, AskedText, Flawed, file_limit
+from adapters.models.coding.cases import keep_exemplified
 from adapters.models.coding.drafting import PYTEST, README
+from adapters.models.coding.exemplified import Example, examples_in, numbers_of
 from adapters.models.coding.fenced import Unusable, read_file
-from adapters.models.coding.grounded import keep_grounded, numbers_in
+from adapters.models.coding.grounded import Grounded, keep_grounded, numbers_in
 from adapters.models.coding.imports import check_imports
 from adapters.models.coding.names import undefined_names
 from adapters.models.coding.paths import is_manifest, language_of
@@ -72,7 +74,7 @@ def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]
     if is_small:
         pieces = list(pack(pieces, room_tokens=context_tokens // _SHARE_SHOWN).pieces)
     whole = fitted(pieces, partial(_request, told, file_limit(context_tokens)), context_tokens)
-    return AskedText(whole.request, partial(read_draft, given))
+    return AskedText(whole.request, partial(read_draft, given, is_small=is_small))
 
 
 def _around_formulas(given: WriteFileInput) -> tuple[Segment, ...]:
@@ -99,10 +101,11 @@ def _its_own(given: WriteFileInput) -> tuple[Quantity, ...]:
     return own or given.quantities
 
 
-def read_draft(given: WriteFileInput, answer: str) -> FileDraft:
+def read_draft(given: WriteFileInput, answer: str, *, is_small: bool = False) -> FileDraft:
     """Return the file that `answer` gives; raises `Flawed` for one that is not finished.
 
-    Of a test in Python, what expects numbers that nobody stated is left out, and said so.
+    Of a test in Python, what expects numbers that nobody stated is left out, and said so; of one by
+    a small model, also what no worked example states for the inputs of the test.
     """
     path = given.file.path
     summary = given.file.purpose
@@ -123,9 +126,11 @@ def read_draft(given: WriteFileInput, answer: str) -> FileDraft:
     if wrong := _astray(given, text):
         raise Flawed(f"{'; '.join(wrong[:_MOST_NAMED])}; mend that", draft)
     if given.file.role is FileRole.TEST and path.endswith(".py"):
-        kept = keep_grounded(text, numbers_in(_stated(given)))
-        if kept.left_out:
-            summary += f" Left out, since nobody stated its numbers: {', '.join(kept.left_out)}."
+        examples = _examples(given) if is_small else ()
+        cases = keep_exemplified(text, examples) if examples else Grounded(text, ())
+        kept = keep_grounded(cases.text, numbers_in(_stated(given)))
+        if left_out := (*cases.left_out, *kept.left_out):
+            summary += f" Left out, since nobody stated its numbers: {', '.join(left_out)}."
         text = kept.text
     return FileDraft(path, text, summary)
 
@@ -159,6 +164,16 @@ def _stated(given: WriteFileInput) -> str:
         parts.append(given.component.criterion)
         parts += [each.quote for each in given.component.citations]
     return "\n".join(parts)
+
+
+def _examples(given: WriteFileInput) -> tuple[Example, ...]:
+    """Return the worked examples among what the file's part cites."""
+    formulas = {each.text.strip() for each in given.segments if each.kind is SegmentKind.EQUATION}
+    cited = given.component.citations if given.component else ()
+    settings = numbers_of("\n".join(each.value for each in given.quantities))
+    return examples_in(
+        [each for each in cited if each.quote.strip() not in formulas], frozenset(settings)
+    )
 
 
 def _about(given: WriteFileInput) -> str:
