@@ -1,7 +1,7 @@
 """Comparing completed runs: what changed since the question was last answered."""
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -68,13 +68,24 @@ def read_report(desk: Desk, run: Run) -> Report:
             raise Withheld(f"the report of run {run.run_id!r} is withheld: {reason}")
         body = desk.artifacts.get(artifact.content_hash)
         try:
-            return TypeAdapter(Report).validate_python(json.loads(body)["content"])
+            return TypeAdapter(Report).validate_python(_upcast(json.loads(body)["content"]))
         except (ValidationError, ValueError, KeyError, TypeError) as error:
             raise IntegrityError(
                 f"the report of run {run.run_id!r} has a form that is not known; it was made by "
                 "another version of Assay"
             ) from error
     raise InvalidRequest(f"run {run.run_id!r} made no report: it ended as {run.answer_status}")
+
+
+def _upcast(content: dict[str, Any]) -> dict[str, Any]:
+    """Return `content` as it is spelled now: once, what was not read was named without a reason."""
+    omitted = [
+        {"stage": "search", "target": each, "code": "OMITTED", "reason": "not recorded"}
+        if isinstance(each, str)
+        else each
+        for each in content["omitted"]
+    ]
+    return {**content, "omitted": omitted}
 
 
 def last_before(desk: Desk, run: Run) -> Run | None:

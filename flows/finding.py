@@ -10,12 +10,13 @@ from flows.at_once import in_order
 from flows.knowledge import Knowledge
 from flows.step import Driver, StepFailed, Turn
 from flows.stopping import next_queries
+from flows.unread import may_be_read
 from flows.wiring import Tools
 from state.errors import BudgetExceeded
 from state.method_events import ResearchReadingFrozen, ResearchScheduleFrozen, ScheduledQuery
 from state.values.errors import RejectedError
 from state.values.money import Usage
-from state.values.origins import ANY, Origins, covers
+from state.values.origins import Origins
 from state.values.report import Failure
 from tasks.search import SearchInput
 from tasks.search import search as search_task
@@ -180,26 +181,22 @@ def choose_reading(
     left away; hits of the web outside `origins` are omitted, and what was retracted is unfit. Where
     any origin will do, one's own `services` will, too.
     """
-    readable = (origins, services if origins == ANY else ())
     given = SearchPage(tuple(Hit(url, None, "", 1.0) for url in references))
     locators: list[str] = []
     omitted: list[str] = []
     unfit: list[Failure] = []
-    for hit in merge_hits([given, *pages], prefer=lambda locator: _may_be_read(locator, readable)):
+    readable = partial(may_be_read, origins=origins, services=services)
+    for hit in merge_hits([given, *pages], prefer=readable):
         if hit.locator in seen or identities(hit.locator, hit.ids) & works:
             continue
         if hit.notice:
             code = hit.notice.upper().replace("-", "_")
             unfit.append(Failure("search", hit.locator, code, NOTICES.get(hit.notice, hit.notice)))
-        elif not _may_be_read(hit.locator, readable):
+        elif not readable(hit.locator):
             omitted.append(hit.locator)
         else:
             locators.append(hit.locator)
     return Findings(tuple(locators), tuple(omitted), tuple(unfit))
-
-
-def _may_be_read(locator: str, readable: tuple[Origins, Origins]) -> bool:
-    return "://" not in locator or any(covers(origins, locator) for origins in readable)
 
 
 def works_read(pages: Sequence[SearchPage], locators: Sequence[str]) -> frozenset[str]:

@@ -40,7 +40,6 @@ class Knowledge:
     used_queries: tuple[str, ...] = ()
     rounds: tuple[RoundEntry, ...] = ()
     failures: tuple[Failure, ...] = ()
-    omitted: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     stop: StopReason | None = None
     inventory: str | None = None

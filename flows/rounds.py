@@ -62,7 +62,6 @@ async def research_round(driver: Driver, knowledge: Knowledge, tools: Tools) -> 
         sources=(*knowledge.sources, *added),
         used_queries=(*knowledge.used_queries, *[entry.query for entry in queries]),
         failures=(*knowledge.failures, *gave_nothing),
-        omitted=tuple(dict.fromkeys((*knowledge.omitted, *found.omitted))),
         works=knowledge.works | works_read(pages, [reading.locator for reading in readings]),
     )
     await record_failures(driver, turn, gave_nothing)

@@ -14,6 +14,7 @@ from flows.archive import JSON, Body, record_artifact
 from flows.knowledge import Knowledge
 from flows.remarks import method_remarks
 from flows.step import Driver
+from flows.unread import unread
 from flows.wiring import Tools
 from flows.writing import TURN, Written
 from state.completion import verify_completion
@@ -131,14 +132,8 @@ def compose_report(driver: Driver, knowledge: Knowledge, written: Written, tools
         citations=citations,
         sources=report_sources(list(readings.items()), citations),
         failures=knowledge.failures,
-        omitted=_never_read(knowledge),
+        omitted=unread(research, driver.desk.settings.services),
     )
-
-
-def _never_read(knowledge: Knowledge) -> tuple[str, ...]:
-    opened = {source.reading.locator for source in knowledge.sources}
-    opened |= {failure.target for failure in knowledge.failures}
-    return tuple(locator for locator in knowledge.omitted if locator not in opened)
 
 
 async def _record_claims(driver: Driver, drafts: Sequence[SectionDraft], report: Report) -> None:

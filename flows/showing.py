@@ -7,6 +7,7 @@ from typing import Any
 from flows.code_showing import code_facts, code_so_far
 from flows.kinds import kind_of
 from flows.runs import RunResult, read_result
+from flows.unread import unread
 from flows.wiring import Desk
 from state.projection import Run
 from state.research_events import ArtifactRole
@@ -69,7 +70,7 @@ def describe(desk: Desk, run: Run) -> Facts:
         "report": {name: path for name, path in result.report.items() if Path(path).exists()},
     }
     if run.research is not None:
-        facts |= _research(run.research, result, run.withheld)
+        facts |= _research(desk, run, run.research, result)
     if run.paper2code is not None:
         facts |= code_facts(run, run.paper2code)
     return facts
@@ -110,7 +111,7 @@ def _reviews(run: Run) -> list[Facts]:
     ]
 
 
-def _research(research: Research, result: RunResult, withheld: Mapping[str, str]) -> Facts:
+def _research(desk: Desk, run: Run, research: Research, result: RunResult) -> Facts:
     request = research.started.request
     return {
         "scope": request.scope,
@@ -122,7 +123,7 @@ def _research(research: Research, result: RunResult, withheld: Mapping[str, str]
         "subquestions": _rows(research),
         "conflicts": [conflict.difference for conflict in research.conflicts],
         "blockers": dict(research.blockers),
-        "sources": _sources(research, withheld),
+        "sources": _sources(research, run.withheld, desk.settings.services),
         "claims": _distinct(result.claims),
         "citations": len(result.citations),
     }
@@ -161,7 +162,9 @@ def _rows(research: Research) -> list[Facts]:
     ]
 
 
-def _sources(research: Research, withheld: Mapping[str, str]) -> list[Facts]:
+def _sources(
+    research: Research, withheld: Mapping[str, str], services: tuple[str, ...]
+) -> list[Facts]:
     """Return what became of everything that was found: cited, quoted, read, skipped or left out."""
     cited = {
         research.evidence[id_].quote.source_id
@@ -195,11 +198,12 @@ def _sources(research: Research, withheld: Mapping[str, str]) -> list[Facts]:
         }
         for skipped in research.skipped
     ]
-    met = {entry["locator"] for entry in shown}
-    omitted = dict.fromkeys(
-        locator
-        for number in sorted(research.readings)
-        for locator in research.readings[number].omitted
-        if locator not in met
-    )
-    return shown + [{"locator": locator, "disposition": "not read"} for locator in omitted]
+    return shown + [
+        {
+            "locator": each.target,
+            "disposition": "not read",
+            "code": each.code,
+            "reason": each.reason,
+        }
+        for each in unread(research, services)
+    ]

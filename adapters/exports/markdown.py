@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from adapters.exports.plain_marks import code, escape
+from adapters.exports.plain_marks import code, escape, within
 from state.values.claims import AnswerStatus, ClaimStatus, Verdict
 from state.values.evidence import Coverage
 from state.values.report import (
@@ -109,7 +109,10 @@ def _sources(report: Report) -> str:
         for source in report.sources
     ]
     lines += [_failure(failure, queries) for failure in report.failures]
-    lines += [f"- {code(locator)}: found, not read" for locator in report.omitted]
+    lines += [
+        f"- {code(each.target)}: found, not read, {escape(each.code)} ({within(each.reason)})"
+        for each in report.omitted
+    ]
     if not lines:
         lines = ["No source matched the searches."]
     return "## Sources\n\n" + "\n".join(lines)

@@ -259,7 +259,10 @@ def _why_gone(report: Report, source: SourceEntry) -> str:
     for failure in report.failures:
         if failure.target in (source.locator, source.display):
             return f"{failure.code}: {failure.reason}"
-    return "found, not read" if source.locator in report.omitted else "not found"
+    for each in report.omitted:
+        if each.target == source.locator:
+            return f"found, not read: {each.reason}"
+    return "not found"
 
 
 # ---- why a claim came or went

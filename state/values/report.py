@@ -112,7 +112,10 @@ class ConflictEntry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The content of a report. Citation numbers run from 1; each is cited and each cited exists."""
+    """The content of a report. Citation numbers run from 1; each is cited and each cited exists.
+
+    `failures` could not be searched or read, `omitted` were found and never opened, and why.
+    """
 
     request_id: str
     question: str
@@ -135,7 +138,7 @@ class Report:
     citations: tuple[Citation, ...]
     sources: tuple[SourceEntry, ...]
     failures: tuple[Failure, ...]
-    omitted: tuple[str, ...]
+    omitted: tuple[Failure, ...]
 
     @property
     def coverage(self) -> float:

@@ -205,7 +205,7 @@ def test_every_source_touched_is_listed_with_what_became_of_it() -> None:
                 Failure("search", "members", "SEARCH_UNAVAILABLE", "no answer"),
                 Failure("search", "notes/e.docx", "UNSUPPORTED", "it is a Word file"),
             ),
-            omitted=("/notes/d.md",),
+            omitted=(Failure("search", "/notes/d.md", "RANK", "it ranked below the others"),),
         )
     )
 
@@ -214,7 +214,7 @@ def test_every_source_touched_is_listed_with_what_became_of_it() -> None:
     assert "- `/notes/c.pdf`: not used, ENCRYPTED (it needs a password)" in made
     assert "- `members`: not searched, SEARCH\\_UNAVAILABLE (no answer)" in made
     assert "- `notes/e.docx`: not used, UNSUPPORTED (it is a Word file)" in made
-    assert "- `/notes/d.md`: found, not read" in made
+    assert "- `/notes/d.md`: found, not read, RANK (it ranked below the others)" in made
 
 
 def test_a_partial_answer_is_called_one() -> None:

@@ -252,7 +252,7 @@ def test_sources_are_new_gone_or_have_other_bytes() -> None:
         CARRIES,
         sources={"a.md": "2", "e.md": "1"},
         failures=(Failure("reading", "b.md", "MALFORMED", "it is cut off"),),
-        omitted=("/notes/c.md",),
+        omitted=(Failure("search", "/notes/c.md", "RANK", "it ranked below the others"),),
     )
 
     changes = compare(before, after)
@@ -261,7 +261,7 @@ def test_sources_are_new_gone_or_have_other_bytes() -> None:
     assert [s.display for s in changes.new_sources] == ["e.md"]
     assert {s.display: s.detail for s in changes.gone_sources} == {
         "b.md": "MALFORMED: it is cut off",
-        "c.md": "found, not read",
+        "c.md": "found, not read: it ranked below the others",
         "d.md": "not found",
     }
     assert not changes.is_empty
