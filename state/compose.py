@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Generic
 
 from state.durable import sync_file
@@ -19,7 +20,7 @@ MAX_EVENT_BYTES = 8 * 1024 * 1024
 class Hooks:
     """Where an append gets time, ids and durability from; who watches it before and after."""
 
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Callable[[], datetime] = partial(datetime.now, UTC)
     new_id: Callable[[], str] = lambda: os.urandom(16).hex()
     sync: Callable[[int], None] = sync_file
     after_write: Callable[[Line], None] | None = None

@@ -231,9 +231,11 @@ class JournalWriter:
 
     def ends_with(self, hash_: str, begin: int, end: int) -> bool:
         """Tell whether the line at byte `begin`, with this hash, still ends the file at `end`."""
-        if self.broken or self._length() != end:
-            return False
-        return os.pread(self._fd, len(hash_), begin) == hash_.encode()
+        return (
+            not self.broken
+            and self._length() == end
+            and os.pread(self._fd, len(hash_), begin) == hash_.encode()
+        )
 
     def _length(self) -> int:
         try:

@@ -71,7 +71,7 @@ class LocalLedger(Generic[S]):
         expected_position: int | None = None,
     ) -> Receipt[S]:
         """See `Ledger.append`."""
-        if not _RUN_ID.match(run_id):
+        if run_id not in self._open and not _RUN_ID.match(run_id):
             raise InvalidRequest(f"{run_id!r} cannot be a run's id: 1 to 512 characters, no spaces")
         if not drafts:
             raise InvalidRequest(f"there is no event to append to run {run_id!r}")

@@ -1,11 +1,10 @@
 """Locks between processes: flock with a time-out, fair because nobody polls."""
 
-import errno
-import fcntl
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, LOCK_UN, flock
 from pathlib import Path
 
 from state.durable import storage_error
@@ -31,11 +30,15 @@ class FileLock:
 
         Raises `StorageError` when the file cannot be opened.
         """
+        mode = LOCK_SH if shared else LOCK_EX
         try:
             while True:
                 fd = self._fd if self._fd >= 0 else self._open()
-                if not self._lock(fd, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, timeout):
-                    return False
+                try:
+                    flock(fd, mode | LOCK_NB)
+                except (BlockingIOError, PermissionError):
+                    if timeout <= 0 or not self._wait(fd, mode, timeout):
+                        return False
                 if self._is_current():
                     return True
                 self.close()  # somebody replaced the file: a lock on the old one excludes nobody
@@ -44,7 +47,7 @@ class FileLock:
 
     def release(self) -> None:
         """Give the lock back."""
-        fcntl.flock(self._fd, fcntl.LOCK_UN)
+        flock(self._fd, LOCK_UN)
 
     def close(self) -> None:
         """Close the file, which also gives the lock back."""
@@ -63,16 +66,7 @@ class FileLock:
         except FileNotFoundError:
             return False
 
-    def _lock(self, fd: int, mode: int, timeout: float) -> bool:
-        try:
-            fcntl.flock(fd, mode | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EAGAIN, errno.EACCES):
-                raise
-        else:
-            return True
-        if timeout <= 0:
-            return False
+    def _wait(self, fd: int, mode: int, timeout: float) -> bool:
         waiter = _Waiter(fd, mode)
         self._fd = -1  # the waiter's until it has the lock
         if not waiter.wait(timeout):
@@ -112,7 +106,7 @@ class _Waiter:
 
     def _block(self) -> None:
         try:
-            fcntl.flock(self._fd, self._mode)
+            flock(self._fd, self._mode)
         except OSError as error:
             self._error = error
         with self._mutex:

@@ -3,12 +3,28 @@
 import hashlib
 import json
 import re
+from collections.abc import Callable
 
 _STABLE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}\Z")
 _CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}\Z")
 _CANONICAL = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
+
+
+def _make_spell() -> Callable[[object], str]:
+    """Return `_CANONICAL.encode`; where C encodes, without making it ready again for each value."""
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return _CANONICAL.encode
+    encode = make(
+        None, _CANONICAL.default, json.encoder.encode_basestring, None,
+        _CANONICAL.key_separator, _CANONICAL.item_separator, True, False, False,
+    )  # fmt: skip
+    return lambda value: "".join(encode(value, 0))
+
+
+_spell = _make_spell()
 
 
 def is_stable_id(text: str) -> bool:
@@ -26,7 +42,7 @@ def canonical_json(value: object) -> str:
 
     Raises `ValueError` for NaN and infinities, `TypeError` for what JSON cannot hold.
     """
-    return _CANONICAL.encode(value)
+    return _spell(value)
 
 
 def sha256_hex(data: bytes | str) -> str:
