@@ -233,16 +233,15 @@ def watch(run_id: RunId, *, json: Json = False) -> None:
     """
     from flows.recovery import mark_interrupted
     from flows.terminal import talk
+    from state.projection import Run, evolve
 
     opened, run_id = run_at_desk(run_id)
-    position = 0
+    run = Run()
     while True:
-        run = opened.ledger.project(run_id)
-        for line in opened.ledger.read(run_id, position + 1):
+        for line in opened.ledger.read(run_id, run.position + 1):
+            run = evolve(run, line.envelope, line.hash)  # as it stood then, which is what is told
             _tell(run, line.envelope, json=json)
-            position = line.envelope.position
-        rests = run.is_terminal or run.status in ("waiting", "interrupted")
-        if rests and position == run.position:
+        if run.is_terminal or run.status in ("waiting", "interrupted"):
             break
         if not mark_interrupted(opened, run_id):
             time.sleep(_POLL_S)
