@@ -12,6 +12,7 @@ from flows.commands.shared import Json, settings
 from state.values.wording import counted
 
 if TYPE_CHECKING:
+    from flows.settings import Settings
     from flows.wiring import Desk
     from state.policy import Policy, PolicyFile
 
@@ -139,10 +140,17 @@ def backup(
         raise typer.Exit(FAILED)
 
 
-def down(*, json: Json = False) -> None:
+def down(
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also while runs use it; they are interrupted.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Stop Assay's Prefect server in the background.
 
-    A later run starts it again. While 'assay serve' keeps it, end that first.
+    A later run starts it again. While 'assay serve' keeps it, end that first; while a run that was
+    started otherwise uses it, it is left alone, but for --force.
 
     Example: assay down
     """
@@ -150,13 +158,40 @@ def down(*, json: Json = False) -> None:
     from flows.serving_record import refuse_served
     from flows.terminal import out, out_json
 
-    home = settings().home
+    found = settings()
+    home = found.home
     refuse_served(home)
+    if not force:
+        _refuse_used(found)
     stopped = (home / "prefect").is_dir() and stop_server(home)
     if json:
         out_json({"stopped": stopped})
     else:
         out("the Prefect server was stopped" if stopped else "no Prefect server was running")
+
+
+def _refuse_used(found: "Settings") -> None:
+    """Raise `RejectedError` (USED) while a command uses the server; its runs are named."""
+    import socket
+
+    from flows.memory import is_begun
+    from flows.resuming import open_runs
+    from flows.server import server_status
+    from flows.wiring import make_desk
+    from state.values.errors import RejectedError
+
+    if not (found.home / "prefect").is_dir() or not server_status(found.home).used:
+        return
+    runs = []
+    if is_begun(found):
+        desk = make_desk(found)
+        holders = ((run_id, desk.ledger.holder(run_id)) for run_id in open_runs(desk))
+        runs = [run_id for run_id, held in holders if held and held.host == socket.gethostname()]
+    who = f"{counted(len(runs), 'run')}: {', '.join(runs)}" if runs else "a command of Assay"
+    raise RejectedError(
+        f"the Prefect server is in use by {who}; wait, cancel it, or say --force to interrupt it",
+        code="USED",
+    )
 
 
 # ---- the policy
