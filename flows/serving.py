@@ -8,8 +8,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from uuid import UUID
 
 import anyio
+from prefect.client.orchestration import get_client
 from prefect.runner import Runner
 
 from flows.deploying import deployments
@@ -41,8 +43,32 @@ class InterruptingRunner(Runner):
     async def cancel_all(self) -> None:
         """End the processes of all flow runs, and wait until they have recorded that."""
         async with anyio.create_task_group() as ends:
-            for flow_run_id in self._process_manager.flow_run_ids():
-                ends.start_soon(self._process_manager.kill, flow_run_id, _GRACE_S)
+            for flow_run_id in self._executing:
+                ends.start_soon(self._end, flow_run_id)
+
+    @property
+    def _executing(self) -> set[UUID]:
+        return self._process_manager.flow_run_ids()
+
+    async def _end(self, flow_run_id: UUID) -> None:
+        if await _is_suspended(flow_run_id):
+            # Its process is about to end by itself; killed, it would be taken for crashed.
+            for _ in range(round(_GRACE_S / _LOOK_S)):
+                if flow_run_id not in self._executing:
+                    return
+                await asyncio.sleep(_LOOK_S)
+        if flow_run_id in self._executing:
+            await self._process_manager.kill(flow_run_id, _GRACE_S)
+
+
+async def _is_suspended(flow_run_id: UUID) -> bool:
+    try:
+        with anyio.fail_after(_AGAIN_S):
+            async with get_client() as client:
+                state = (await client.read_flow_run(flow_run_id)).state
+    except Exception:  # noqa: BLE001 - without a server it cannot be told
+        return False
+    return state is not None and state.is_paused()
 
 
 @dataclass(frozen=True, slots=True)
