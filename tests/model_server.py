@@ -87,7 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("weights", type=Path)
     parser.add_argument("--context", type=int, default=8192)
-    parser.add_argument("--threads", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument("--threads", type=int, default=2)
     chosen = parser.parse_args()
     params = xllamacpp.CommonParams()
     params.model.path = str(chosen.weights)
