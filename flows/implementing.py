@@ -12,13 +12,14 @@ from adapters.models.coding.selecting import select
 from flows.at_once import in_order
 from flows.code_tools import CodeTools
 from flows.designing import Agreed, still
-from flows.step import Driver, Turn
+from flows.step import Driver, StepFailed, Turn
 from state.code_events import CodeFileRecorded
 from state.code_stages import CodeStage
+from state.errors import BudgetExceeded
 from state.projection import Run
 from state.values.code_plan import CodePlan, FileRole, PlannedFile, Quantity
 from state.values.errors import RejectedError
-from tasks.implement import WrittenFile
+from tasks.implement import Project, WrittenFile
 from tasks.implement import implement as implement_task
 
 MOST_TRIES = 3
@@ -87,24 +88,42 @@ async def _write(
     """Return the file; what was wrong with a try is told to the coder in the next.
 
     A retry goes through the tries of the attempts before, which cost nothing, and then through
-    some of its own.
+    some of its own. A file that is only in doubt is written again within the same bound, and taken
+    when that gives no better one: running it tells, and the repairs have another look.
     """
     given = writing_input(agreed, file, known.first, tools.coder.context_tokens)
     if known.first != known.now and not driver.is_inherited(_TURN, implement_task, given):
         # It was not written with the others as they first were: so with them as they are.
         given = writing_input(agreed, file, known.now, tools.coder.context_tokens)
+    project = _project(driver, agreed.plan)
+    doubtful: WrittenFile | None = None
     for attempt in range(1, driver.run.attempt + 1):
         for _ in range(MOST_TRIES):
-            written = await driver.step(
-                _TURN, implement_task, given, WrittenFile,
-                reserve=tools.coder.price(given), coder=tools.coder,
-                artifacts=driver.desk.artifacts,
-            )  # fmt: skip
-            if not written.problem:
+            try:
+                written = await driver.step(
+                    _TURN, implement_task, given, WrittenFile,
+                    reserve=tools.coder.price(given), coder=tools.coder,
+                    artifacts=driver.desk.artifacts, project=project,
+                )  # fmt: skip
+            except (StepFailed, BudgetExceeded):
+                if doubtful is None:
+                    raise
+                return doubtful
+            if not (written.problem or written.doubt):
                 return written
-            given = replace(given, problem=still(written.problem, attempt))
+            doubtful = doubtful if written.problem else written
+            given = replace(given, problem=still(written.problem or written.doubt, attempt))
+        if doubtful is not None:
+            return doubtful
         given = replace(given, problem=still(written.problem, attempt + 1))
     return written
+
+
+def _project(driver: Driver, plan: CodePlan) -> Project:
+    """Return what there is beside a file that is to be written, as far as it is recorded."""
+    planned = tuple(file.path for file in plan.file_structure)
+    hashes = driver.paper2code.file_hashes
+    return Project(planned, {path: hashes[path] for path in planned if path in hashes})
 
 
 def writing_input(

@@ -1,11 +1,14 @@
 """Implement: write one whole file, which is archived only when it is one."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import anyio
 from prefect import task
 
 from adapters.models.coder import Coder, FileDraft, WriteFileInput
+from adapters.models.coding.names import undefined_names
+from adapters.models.coding.provided import unprovided_imports
 from adapters.models.coding.stubs import find_stubs
 from adapters.models.coding.syntax import check_syntax
 from adapters.models.port import Answer
@@ -17,25 +20,43 @@ MOST_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file in the archive; with a `problem` it is no file yet, and `content_hash` is ''."""
+    """A file in the archive; with a `problem` it is no file yet, and `content_hash` is ''.
+
+    With a `doubt` it is one that can be taken, and that a coder had better write again.
+    """
 
     path: str
     content_hash: str
     size: int
     summary: str
     problem: str = ""
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What a file is part of: the paths of all files, the hashes of those written, by path."""
+
+    planned: tuple[str, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
 
 
 async def write_one(
-    given: WriteFileInput, coder: Coder, artifacts: Artifacts
+    given: WriteFileInput, coder: Coder, artifacts: Artifacts, project: Project
 ) -> Answer[WrittenFile]:
     """Return the file, archived, or what is wrong with it: empty, a stub, or it does not parse.
 
-    Errors are the coder's.
+    Of a file in Python it is also said which names it uses that nothing defines, and what it
+    imports that no file of `project` provides. Errors are the coder's.
     """
     answer = await coder.write_file(given)
     draft = replace(answer.value, path=given.file.path)
-    return answer.giving(await archive_draft(draft, artifacts))
+    written = await archive_draft(draft, artifacts)
+    if not written.problem:
+        packages = [each.name for each in given.requirements]
+        doubt = await anyio.to_thread.run_sync(doubt_of, draft, project, packages, artifacts)
+        written = replace(written, doubt=doubt[:2000])
+    return answer.giving(written)
 
 
 async def archive_draft(draft: FileDraft, artifacts: Artifacts) -> WrittenFile:
@@ -65,9 +86,34 @@ def problem_of(draft: FileDraft) -> str:
     return ""
 
 
+def doubt_of(
+    draft: FileDraft, project: Project, packages: Sequence[str], artifacts: Artifacts
+) -> str:
+    """Return which names of a Python file lead nowhere, or ''; what cannot be told for sure is ''.
+
+    So what is right is never sent back for long: the file can be taken as it is.
+    """
+    if not draft.path.endswith(".py"):
+        return ""
+    texts = {
+        path: artifacts.read_text(content_hash)
+        for path, content_hash in project.written.items()
+        if path.endswith(".py") and path != draft.path
+    }
+    wrong = [f"{name} is used and defined nowhere" for name in undefined_names(draft.text)]
+    wrong += unprovided_imports(
+        draft.path, draft.text, planned=project.planned, written=texts, packages=packages
+    )
+    return f"{draft.path} will not run: {'; '.join(wrong[:5])}" if wrong else ""
+
+
 @task(name="implement", task_run_name="write {given.file.path}", **POLICY)
 async def implement(
-    given: WriteFileInput, *, coder: Coder, artifacts: Artifacts
+    given: WriteFileInput,
+    *,
+    coder: Coder,
+    artifacts: Artifacts,
+    project: Project = Project(),
 ) -> Answer[WrittenFile]:
     """Write a file."""
-    return await write_one(given, coder, artifacts)
+    return await write_one(given, coder, artifacts, project)

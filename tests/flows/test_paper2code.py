@@ -187,6 +187,45 @@ def test_what_was_wrong_with_a_file_is_told_in_the_next_try(world: CodeWorld) ->
     assert "is not finished" in problems[2]
 
 
+def test_a_file_with_names_that_lead_nowhere_is_sent_back_with_the_reason(
+    world: CodeWorld,
+) -> None:
+    problems: list[str] = []
+
+    def write(given: object, honest: FileDraft) -> FileDraft:
+        if given.file.path != "tests/test_smoother.py":  # type: ignore[attr-defined]
+            return honest
+        problems.append(given.problem)  # type: ignore[attr-defined]
+        if len(problems) == 1:
+            return replace(honest, text=honest.text.replace("Smoother(0.9)", "Smoothed(0.9)"))
+        if len(problems) == 2:
+            return replace(honest, text=honest.text.replace("import Smoother", "import Smoothing"))
+        return honest
+
+    world.coder = scripted(lies={"write_file": write})
+
+    assert world.made().outcome == "complete"
+    assert "Smoothed is used and defined nowhere" in problems[1]
+    assert "smoother has no Smoothing" in problems[2]
+
+
+def test_a_file_that_stays_in_doubt_is_taken_and_run(world: CodeWorld) -> None:
+    tail = "\n\nif False:\n    print(somewhere_else)\n"
+    world.coder = scripted(
+        lies={
+            "write_file": lambda given, honest: (
+                replace(honest, text=honest.text + tail)
+                if given.file.path == "smoother.py"
+                else honest
+            )
+        }
+    )
+
+    assert world.made().outcome == "complete"
+    assert world.coder.calls.count("write_file smoother.py") == 2  # a third would be the same call
+    assert (world.workspace / "smoother.py").read_text().endswith(tail)
+
+
 def test_a_citation_that_the_paper_does_not_hold_is_marked(world: CodeWorld) -> None:
     part = replace(
         PLAN.implementation_components[0],
