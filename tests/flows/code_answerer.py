@@ -67,6 +67,11 @@ def operation_of(body: Mapping[str, Any]) -> str:
     return next(name for start, name in FORMS.items() if system.startswith(start))
 
 
+def is_for_coder(body: Mapping[str, Any]) -> bool:
+    """Tell whether a request is a coder's, and not a researcher's."""
+    return str(body["messages"][0]["content"]).startswith(tuple(FORMS))
+
+
 def fenced(text: str, language: str = "python") -> str:
     """Return a file as a model gives it."""
     return f"```{language}\n{text}```\n"

@@ -18,6 +18,7 @@ from flows.wiring import Desk, make_desk
 from state.projection import Run
 from tests.adapters.models.chat.openai_server import Behaviour, Hang, OpenAiServer, serving
 from tests.flows.answerer import Answerer, operation_of
+from tests.flows.code_answerer import CodeAnswerer, is_for_coder
 from tests.flows.command_line import NOTES, PROGRAM, QUESTION, CommandLine
 from tests.flows.pages_client import SOON_S, PagesClient, until
 
@@ -27,13 +28,19 @@ _START_S = 120.0
 
 @dataclass
 class HeldModel:
-    """Answers sensibly, but hangs on the operation `held` for as long as one is named."""
+    """Answers sensibly, but hangs on the operation `held` for as long as one is named.
+
+    A coder's requests it always answers.
+    """
 
     answerer: Answerer = field(default_factory=Answerer)
+    coder: CodeAnswerer = field(default_factory=CodeAnswerer)
     held: str = ""
     waiting: int = 0
 
     def __call__(self, body: dict[str, Any]) -> Behaviour:
+        if is_for_coder(body):
+            return self.coder(body)
         if operation_of(body) == self.held:
             self.waiting += 1
             return Hang()
@@ -94,6 +101,28 @@ class ServedHome:
         )
         assert process.poll() is None, serving.said
         return serving
+
+    def stop_all(self) -> int:
+        """End what serves and its Prefect server as a person does; return the exit code of serve.
+
+        Returns when no process of theirs is left.
+        """
+        last = self.served[-1]
+        root = psutil.Process(last.process.pid)
+        server = psutil.Process(
+            json.loads((self.home / "prefect" / "server.json").read_text())["pid"]
+        )
+        tree = [server, *server.children(recursive=True), *root.children(recursive=True)]
+        code = last.told_to_end()
+        assert self.line.look("down").code == 0
+        _, left = psutil.wait_procs(tree, timeout=30)
+        assert not left
+        return code
+
+    @property
+    def address(self) -> str:
+        """Where the pages are."""
+        return self.pages.url.removesuffix("/api")
 
     @property
     def pages(self) -> PagesClient:
