@@ -15,8 +15,13 @@ from state.run_events import ReviewAnswered
 
 Decision = Literal["approve", "revise", "replace", "cancel"]
 
-# An option of the command line with what stands for its value, or the name of a field.
-_NAMED = re.compile(r"--([a-z][a-z-]+)(?: [A-Z]{2,})?|\b(?:budgets\.)?([a-z]+(?:_[a-z]+)+)\b")
+# An option of the command line with what stands for its value, or the name of a field; neither
+# within a path, nor quoted.
+_NAMED = re.compile(
+    r"(?<![\w/'\"-])"
+    r"(?:--([a-z][a-z-]+)(?: [A-Z]{2,})?|(?:budgets\.)?([a-z]+(?:_[a-z]+)+))"
+    r"(?![\w/'-])"
+)
 _OTHERWISE = {
     "budget_tokens": "max_tokens",
     "plan_review": "review",
