@@ -55,7 +55,8 @@ async def deliver_code(driver: Driver, result: Result, tools: CodeTools) -> None
     Raises `RejectedError` (WORKFLOW_INCOMPLETE) after everything there is was delivered.
     """
     async with driver.stage(CodeStage.FINALIZING) as turn:
-        report = compose_code_report(driver.run, result, tools.coder.name)
+        dropped = dropped_files(driver)
+        report = compose_code_report(driver.run, result, tools.coder.name, dropped=dropped)
         files = {
             REPORT: await _archived(driver, code_report_markdown(report).encode()),
             "report.json": await _archived(driver, code_report_json(report).encode()),
@@ -110,6 +111,7 @@ async def _deliver(driver: Driver, turn: Turn, result: Result, files: dict[str, 
         workspace=code.request.workspace,
         commits=tuple(_commits(driver.run, result, files)),
         ours=await _ours(driver),
+        dropped=dropped_files(driver),
     )
     delivered = await driver.step(
         turn, deliver_task, given, Delivered, artifacts=driver.desk.artifacts
@@ -135,6 +137,19 @@ def _commits(run: Run, result: Result, files: dict[str, str]) -> list[CommitInpu
     return commits
 
 
+def dropped_files(driver: Driver) -> tuple[str, ...]:
+    """Return the paths that an attempt before wrote and the present plan has no more."""
+    plan = driver.paper2code.plan
+    planned = set(plan.paths_planned) if plan else set()
+    written = {
+        event.path
+        for run in driver.ancestors
+        for event in run.calls.values()
+        if isinstance(event, CodeFileRecorded)
+    }
+    return tuple(sorted(written - planned))
+
+
 async def _ours(driver: Driver) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return what may stand in the workspace and be overwritten: all that this task ever wrote."""
     hashes: dict[str, set[str]] = {}
@@ -154,7 +169,9 @@ async def _ours(driver: Driver) -> tuple[tuple[str, tuple[str, ...]], ...]:
 # ---- the report
 
 
-def compose_code_report(run: Run, result: Result, coder: str) -> CodeReport:
+def compose_code_report(
+    run: Run, result: Result, coder: str, *, dropped: Sequence[str] = ()
+) -> CodeReport:
     """Return the report; pure but for nothing: it says what the events of the run say."""
     code = run.paper2code
     assert code is not None  # a run of this kind  # noqa: S101
@@ -199,6 +216,7 @@ def compose_code_report(run: Run, result: Result, coder: str) -> CodeReport:
             f"{each.locator}: {each.outcome} {each.reason}".strip() for each in code.references
         ),
         made_from=code.request.made_from,
+        dropped=tuple(dropped),
     )
 
 

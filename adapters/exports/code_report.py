@@ -138,6 +138,12 @@ def _files(report: CodeReport) -> Iterator[str]:
         elif file.repairs:
             status = f"repaired ({file.repairs}×)"
         yield f"| `{file.path}` | {status} | {_cell(file.purpose)} |"
+    if report.dropped:
+        paths = _paths(report.dropped)
+        yield from (
+            "",
+            f"No more part of the plan, and removed unless somebody changed it: {paths}",
+        )
 
 
 def _verifications(report: CodeReport) -> Iterator[str]:

@@ -110,6 +110,50 @@ def write_files(
             ) from error
 
 
+def remove_files(folder: Path, ours: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+    """Remove the files that `ours` names with their content hashes; return the paths now not there.
+
+    One that somebody changed stays, and so does what is reached through a link. A folder that is
+    left empty goes too. Raises `ObstructedError` (PUBLICATION) for one that cannot be removed.
+    """
+    gone = []
+    for path, hashes in ours.items():
+        try:
+            if _remove(folder, path.split("/"), hashes):
+                gone.append(path)
+        except OSError as error:
+            raise ObstructedError(
+                f"{folder / path} cannot be removed: {error.strerror}; remove it and "
+                "'assay resume' the run",
+                code="PUBLICATION",
+            ) from error
+    return tuple(gone)
+
+
+def _remove(folder: Path, parts: list[str], hashes: frozenset[str]) -> bool:
+    *parents, name = parts
+    try:
+        with _opened(folder, parents, make=False) as at:
+            try:
+                before = _read_if_any(at, name)
+            except OSError:
+                return False  # a link or a folder, say, which is somebody else's
+            if before is None:
+                return True
+            if content_hash(before) not in hashes:
+                return False
+            os.unlink(name, dir_fd=at)
+            os.fsync(at)
+    except (FileNotFoundError, NotADirectoryError):
+        return not os.path.lexists(folder.joinpath(*parts))
+    for size in range(len(parents), 0, -1):
+        try:
+            folder.joinpath(*parents[:size]).rmdir()
+        except OSError:
+            break  # something else is in it
+    return True
+
+
 def _write(folder: Path, path: str, body: bytes, ours: frozenset[str]) -> None:
     *parents, name = path.split("/")
     with _opened(folder, parents) as at:
@@ -139,13 +183,14 @@ def _write(folder: Path, path: str, body: bytes, ours: frozenset[str]) -> None:
 
 
 @contextmanager
-def _opened(folder: Path, parents: list[str]) -> Iterator[int]:
-    """Open the folder at `parents` below `folder`, made where it is missing; links are refused."""
+def _opened(folder: Path, parents: list[str], *, make: bool = True) -> Iterator[int]:
+    """Open the folder at `parents` below `folder`, with `make` made; links are refused."""
     at = os.open(folder, _FOLDER)
     try:
         for part in parents:
-            with suppress(FileExistsError):  # as a file or a link, say, which opening it refuses
-                os.mkdir(part, 0o755, dir_fd=at)
+            if make:
+                with suppress(FileExistsError):  # as a file or a link, say: opening it refuses
+                    os.mkdir(part, 0o755, dir_fd=at)
             inner = os.open(part, _FOLDER, dir_fd=at)
             os.close(at)
             at = inner

@@ -18,11 +18,12 @@ _PART = ".assay-git"
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: its message, its time, and the files that it adds or changes by path."""
+    """One commit: its message, its time, the files it adds or changes, and paths it removes."""
 
     message: str
     at: datetime
     files: Mapping[str, bytes]
+    removed: tuple[str, ...] = ()
 
 
 def write_history(folder: Path, run_id: str, commits: Sequence[Commit]) -> str:
@@ -93,6 +94,7 @@ def _stream(commits: Sequence[Commit], trailer: str, *, parent: str) -> bytes:
         parts.append(b"data %d\n%s\n" % (len(message), message))
         if number == 0 and parent:
             parts.append(f"from {parent}\n".encode())
+        parts += [b"D %s\n" % _quoted(path) for path in sorted(commit.removed)]
         for path, body in sorted(commit.files.items()):
             parts.append(b"M 100644 inline %s\n" % _quoted(path))
             parts.append(b"data %d\n%s\n" % (len(body), body))

@@ -67,7 +67,8 @@ class CodeReport:
     """The report of one run; `outcome` is complete only if tests were executed and passed.
 
     `review` says who decided on the plan, or that nobody was asked. `made_from` is what the source
-    is: a requirement, a repository, or a source of another kind, such as a paper.
+    is: a requirement, a repository, or a source of another kind, such as a paper. `dropped` files
+    are of an attempt before, and the plan has them no more.
     """
 
     run_id: str
@@ -95,6 +96,7 @@ class CodeReport:
     ended: str = ""
     references: tuple[str, ...] = ()
     made_from: str = "source"
+    dropped: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the report for programs."""

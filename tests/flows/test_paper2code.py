@@ -10,10 +10,12 @@ import pytest
 from adapters.models.coder import FileDraft
 from adapters.sandbox.choose import open_sandbox
 from adapters.sandbox.port import SandboxUnavailable
+from flows.answering import answer_review
 from flows.code_runs import submit_code
 from flows.runs import execute, retry
 from flows.wiring import StopAfter
-from state.values.code_plan import Component, PaperCitation
+from state.values.code_plan import Component, PaperCitation, PlannedFile
+from state.values.code_plan_form import parse_code_plan
 from state.values.errors import InvalidRequest
 from tests.flows.code_world import FILES, PLAN, SMOOTHER, TEST, WRONG, CodeWorld, scripted
 from tests.flows.world import types
@@ -71,8 +73,6 @@ def test_a_paper_becomes_code_whose_tests_ran_and_passed(world: CodeWorld) -> No
 def test_each_stage_is_one_item_and_progress_never_falls(world: CodeWorld) -> None:
     seen: list[int] = []
     desk = world.desk(observe=lambda run, _: seen.append(run.progress))
-    from flows.code_runs import submit_code
-
     submit_code(desk, world.request())
     execute(desk, "c1")
 
@@ -344,3 +344,30 @@ def test_a_point_of_another_kind_of_run_is_refused(world: CodeWorld) -> None:
         world.resumed(stop_after="round")
 
     assert world.coder.calls == []
+
+
+def test_what_a_plan_of_a_retry_drops_is_taken_out_of_the_workspace(world: CodeWorld) -> None:
+    extra = PlannedFile("extra.py", "What else there is")
+    order = (*PLAN.implementation_strategy.order, "extra.py")
+    wider = replace(
+        PLAN,
+        file_structure=(*PLAN.file_structure, extra),
+        implementation_strategy=replace(PLAN.implementation_strategy, order=order),
+    )
+    files = {**FILES, "smoother.py": WRONG, "extra.py": "EXTRA = 1\n", "other.py": "OTHER = 1\n"}
+    world.coder = scripted(plan_=wider, files=files)
+    submit_code(world.desk(), world.request(options={"plan_review": True}))
+    assert world.resumed().status == "waiting"
+    answer_review(world.desk(), "c1", "approve", by="ada")
+    assert world.resumed().status == "failed"
+    assert (world.workspace / "extra.py").exists()
+
+    again = retry(world.desk(), "c1")
+    assert world.resumed(again.run_id).status == "waiting"
+    fields = json.dumps(PLAN.as_json())
+    answer_review(world.desk(), again.run_id, "replace", by="ada", plan=parse_code_plan(fields))
+    world.resumed(again.run_id)
+
+    assert not (world.workspace / "extra.py").exists()
+    assert "extra.py" not in git(world.workspace, "ls-files").split()
+    assert "No more part of the plan" in (world.workspace / "REPORT.md").read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.workspace.folder import MARK, claim, write_files
+from adapters.workspace.folder import MARK, claim, remove_files, write_files
 from state.values.errors import ObstructedError, RejectedError
 from state.values.ids import content_hash
 
@@ -132,3 +132,34 @@ def test_killed_while_it_writes_the_same_files_are_there_in_the_end(
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) == 200
     assert all(path.read_bytes() == body for path in files)
+
+
+def test_only_what_is_ours_and_unchanged_is_removed(tmp_path: Path) -> None:
+    bodies = {"a/b/x.py": b"one\n", "a/mine.py": b"two\n", "y.py": b"three\n", "kept/z.py": b"z\n"}
+    ours = {path: frozenset({content_hash(body)}) for path, body in bodies.items()}
+    write_files(tmp_path, bodies, ours={})
+    (tmp_path / "a/mine.py").write_text("changed by somebody")
+    (tmp_path / "kept/own.txt").write_text("somebody's own")
+    (tmp_path / "link.py").symlink_to(tmp_path / "y.py")
+    (tmp_path / "folder.py").mkdir()
+    also = {"gone.py": frozenset(), "link.py": ours["y.py"], "folder.py": frozenset()}
+
+    gone = remove_files(tmp_path, {**ours, **also})
+
+    assert set(gone) == {"a/b/x.py", "y.py", "kept/z.py", "gone.py"}
+    assert not (tmp_path / "a/b").exists()
+    assert (tmp_path / "a/mine.py").read_text() == "changed by somebody"
+    assert names(tmp_path / "kept") == ["own.txt"]
+    assert names(tmp_path) == ["a", "folder.py", "kept", "link.py"]
+    assert set(remove_files(tmp_path, {**ours, **also})) == set(gone)
+
+
+def test_nothing_is_removed_through_a_link(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "code", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    (outside / "x.py").write_bytes(b"one\n")
+    (folder / "a").symlink_to(outside)
+
+    assert remove_files(folder, {"a/x.py": frozenset({content_hash(b"one\n")})}) == ()
+    assert (outside / "x.py").exists()

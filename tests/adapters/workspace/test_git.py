@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -162,3 +163,16 @@ def test_a_damaged_repository_is_named_and_left_as_it_is(folder: Path, damage: s
 
     assert refused.value.code == "PUBLICATION"
     assert place.exists() or place.is_symlink()
+
+
+def test_what_a_retry_dropped_is_removed_in_its_history(folder: Path) -> None:
+    write_history(folder, "r1", FIRST)
+    dropped = min(FIRST[-1].files)
+    (folder / dropped).unlink()
+    last = replace(SECOND[0], files={}, removed=(dropped, "never/was.py"))
+
+    write_history(folder, "r1-attempt-2", [last])
+
+    assert dropped not in git(folder, "ls-files").split()
+    assert git(folder, "status", "--porcelain") == ""
+    assert git(folder, "show", f"HEAD~1:{dropped}")
