@@ -22,6 +22,21 @@ os.environ.update(
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
         "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
         "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "100",
+        # What a server does on its own, and no test here looks for; every loop of it costs.
+        **{
+            f"PREFECT_SERVER_SERVICES_{service}_ENABLED": "false"
+            for service in (
+                "CANCELLATION_CLEANUP",
+                "CLEANUP_RECONCILER",
+                "EVENT_LOGGER",
+                "FOREMAN",
+                "LATE_RUNS",
+                "PAUSE_EXPIRATIONS",
+                "REPOSSESSOR",
+                "SCHEDULER",
+                "TRIGGERS",
+            )
+        },
         "PYTHONUTF8": "1",
         "TZ": "UTC",
     }
@@ -37,6 +52,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with whole runs, some files of which take minutes, so that no worker ends with one."""
+    items.sort(key=lambda item: "flows" not in item.path.parts)
 
 
 @pytest.fixture(autouse=True)

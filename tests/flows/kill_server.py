@@ -197,16 +197,18 @@ def carry_out(job: Job) -> str:
     return execute(desk, job.run_id).status
 
 
-def in_child(work: Callable[[], str], answer: int) -> None:
-    """Do the work and leave without any of the parent's clean-up."""
+def in_child(work: Callable[[], str], pipe: int) -> None:
+    """Do the work, tell how it ended, and leave without any of the parent's clean-up."""
+    before = set(sys.modules)
     try:
-        os.write(answer, work().encode())
-        os._exit(0)
+        said, code = work(), 0
     except BaseException:  # noqa: BLE001 - whatever it is, the test shall see it
         import traceback
 
-        os.write(answer, traceback.format_exc().encode())
-        os._exit(1)
+        said, code = traceback.format_exc(), 1
+    with os.fdopen(pipe, "w") as file:
+        json.dump({"said": said, "imported": sorted(set(sys.modules) - before)}, file)
+    os._exit(code)
 
 
 def run_all(jobs: Sequence[Job]) -> list[dict[str, object]]:
@@ -239,11 +241,14 @@ def fork_child(work: Callable[[], str], home: str) -> tuple[int, int]:
 
 def wait_for(pid: int, pipe: int) -> dict[str, object]:
     """Return how the child ended, and what it said."""
-    with os.fdopen(pipe, "rb") as file:
-        said = file.read().decode()
+    with os.fdopen(pipe) as file:
+        told = json.loads(file.read() or '{"said": "", "imported": []}')
     _, status = os.waitpid(pid, 0)
     killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-    return {"signal": killed_by, "code": os.waitstatus_to_exitcode(status), "said": said}
+    for module in told["imported"]:  # so that the next child finds it imported
+        with suppress(ImportError):
+            importlib.import_module(module)
+    return {"signal": killed_by, "code": os.waitstatus_to_exitcode(status), "said": told["said"]}
 
 
 def serve(run_jobs: Callable[[Any], object], modules: Sequence[str]) -> None:

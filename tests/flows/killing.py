@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from state.envelope import Line
 from state.journal import read_journal, run_folder
 from tests.flows.kill_server import Job
+from tests.migrated import with_database
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -115,7 +116,7 @@ def kill_bench(folder: Path, *, at_once: int) -> Iterator[Bench]:
 
     papers, engine = folder / "papers", folder / "engine"
     papers.mkdir()
-    engine.mkdir()
+    with_database(engine)
     for name, text in PAPERS.items():
         (papers / name).write_text(text)
     started = [KillServer(engine) for _ in range(at_once)]

@@ -21,6 +21,7 @@ from state.run_events import RunCancelRequested
 from tests.adapters.models.chat.openai_server import Behaviour, Hang, OpenAiServer, serving
 from tests.flows.answerer import Answerer
 from tests.flows.command_line import NOTES, PROGRAM, CommandLine
+from tests.migrated import with_database
 
 pytestmark = pytest.mark.xdist_group("cancelling")
 QUESTION = "How long are Meridian audit logs kept?"
@@ -33,7 +34,7 @@ def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     (folder / "notes").mkdir()
     for name, text in NOTES.items():
         (folder / "notes" / name).write_text(text)
-    made = CommandLine(folder / "home", folder / "notes")
+    made = CommandLine(with_database(folder / "home"), folder / "notes")
     yield made
     made.look("down")
 

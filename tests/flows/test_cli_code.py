@@ -13,6 +13,7 @@ from tests.flows.code_answerer import CodeAnswerer, fenced
 from tests.flows.code_world import PAPER, SMOOTHER, TEST, WRONG
 from tests.flows.command_line import NOTES, PROGRAM, CommandLine, Ran, Terminal
 from tests.flows.test_paper2code import git, needs_sandbox
+from tests.migrated import with_database
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("code command line"), needs_sandbox]
 WRITING = {"write", "tests", "document"}
@@ -39,7 +40,7 @@ def assay(tmp_path_factory: pytest.TempPathFactory, model: CodeAnswerer) -> Iter
         (folder / "notes" / name).write_text(text)
     with serving(answer=model) as server:
         settings = {"ASSAY_MODEL": "served", "ASSAY_MODEL_URL": server.base_url}
-        made = CommandLine(folder / "home", folder / "notes", settings)
+        made = CommandLine(with_database(folder / "home"), folder / "notes", settings)
         yield made
         made.look("down")
 

@@ -16,6 +16,7 @@ from flows.commands import executing
 from flows.settings import Settings
 from flows.wiring import make_desk
 from tests.flows.command_line import NOTES, PROGRAM, QUESTION, CommandLine, Terminal
+from tests.migrated import with_database
 
 pytestmark = pytest.mark.xdist_group("command line")
 
@@ -28,7 +29,7 @@ def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     notes.mkdir()
     for name, text in NOTES.items():
         (notes / name).write_text(text)
-    line = CommandLine(folder / "home", notes)
+    line = CommandLine(with_database(folder / "home"), notes)
     yield line
     line.look("down")
 

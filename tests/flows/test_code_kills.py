@@ -24,6 +24,7 @@ from tests.flows.code_kill_server import CodeJob
 from tests.flows.code_killed import LIFE
 from tests.flows.code_world import FILES, PAPER, SMOOTHER
 from tests.flows.killing import ENDED_WELL, KillServer, journal
+from tests.migrated import with_database
 
 RUN = "code"
 SAMPLE = 4
@@ -90,8 +91,7 @@ class Bench:
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("code-kills")
     (folder / "paper.md").write_text(PAPER)
-    engine = folder / "engine"
-    engine.mkdir()
+    engine = with_database(folder / "engine")
     started = [KillServer(engine, "code_kill_server.py") for _ in range(AT_ONCE)]
     servers: queue.Queue[KillServer] = queue.Queue()
     try:

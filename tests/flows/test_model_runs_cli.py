@@ -9,6 +9,7 @@ import pytest
 from tests.adapters.models.chat.openai_server import OpenAiServer, serving
 from tests.flows.answerer import Answerer
 from tests.flows.command_line import NOTES, CommandLine
+from tests.migrated import with_database
 
 pytestmark = pytest.mark.xdist_group("command line with a model")
 QUESTION = "How long are Meridian audit logs kept?"
@@ -27,7 +28,7 @@ def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     notes.mkdir()
     for name, text in NOTES.items():
         (notes / name).write_text(text)
-    line = CommandLine(folder / "home", notes)
+    line = CommandLine(with_database(folder / "home"), notes)
     yield line
     line.look("down")
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.flows.command_line import PROGRAM, CommandLine
+from tests.migrated import with_database
 
 # Notes every address that the process, or a library in it, connects or resolves.
 WATCHED = """
@@ -31,7 +32,7 @@ HARMLESS = re.compile(r"socket\.\w+ (\('(127\.0\.0\.1|::1)'|'(127\.0\.0\.1|local
 @pytest.fixture(scope="module")
 def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     folder = tmp_path_factory.mktemp("real")
-    made = CommandLine(folder / "home", folder)
+    made = CommandLine(with_database(folder / "home"), folder)
     yield made
     made.run("down")
 

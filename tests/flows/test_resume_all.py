@@ -11,6 +11,7 @@ from flows.wiring import make_desk
 from state.events import Holder, draft
 from state.run_events import RunLeased, RunStarted
 from tests.flows.command_line import NOTES, QUESTION, CommandLine
+from tests.migrated import with_database
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -21,7 +22,7 @@ def assay(tmp_path: Path) -> Iterator[CommandLine]:
     notes.mkdir()
     for name, text in NOTES.items():
         (notes / name).write_text(text)
-    line = CommandLine(tmp_path / "home", notes)
+    line = CommandLine(with_database(tmp_path / "home"), notes)
     yield line
     line.look("down")
 

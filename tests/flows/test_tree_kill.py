@@ -13,6 +13,7 @@ import pytest
 from state.local_ledger import LocalLedger
 from state.projection import RunFold
 from tests.flows.command_line import PROGRAM, CommandLine
+from tests.migrated import with_database
 
 RUN = "felled"
 PAGES = 3
@@ -26,7 +27,7 @@ def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     (folder / "pages").mkdir()
     for number in range(PAGES):
         (folder / "pages" / f"{number}.html").write_text(PAGE.format(n=number))
-    made = CommandLine(folder / "home", folder / "pages")
+    made = CommandLine(with_database(folder / "home"), folder / "pages")
     yield made
     made.run("down")
 
