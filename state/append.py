@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic
 
@@ -13,11 +12,12 @@ from state.errors import CorruptLedger
 from state.follow import Fold, Follower, Head, S
 from state.journal import APPEND_LOCK, JOURNAL, JournalWriter, Notice, run_folder
 from state.locks import FileLock, busy
+from state.values.swift import swift
 
 __all__ = ["Hooks", "Receipt", "RunAppender"]
 
 
-@dataclass(frozen=True, slots=True)
+@swift(frozen=True, slots=True)
 class Receipt(Generic[S]):
     """What an append wrote (nothing, when all had been recorded before), and the run after it."""
 

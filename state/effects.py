@@ -1,6 +1,5 @@
 """Reserved, settled, failed: the life of one step's effect, and what it may spend."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from state.copying import replace
@@ -9,13 +8,14 @@ from state.errors import BudgetExceeded, Conflict, Refused
 from state.events import Limits, Spend
 from state.run_events import EffectFailed, EffectReserved, EffectSettled
 from state.values.money import Usage
+from state.values.swift import swift
 
 TYPES = frozenset({"effect_reserved", "effect_settled", "effect_failed"})
 _LIMITED = tuple(Limits.model_fields)  # `Usage` has the same names
 _NEEDED_BY_MODELS = ("tokens", "cost_micro_usd")
 
 
-@dataclass(frozen=True)  # no slots: see `state.copying`
+@swift(frozen=True)  # no slots: see `state.copying`
 class Effect:
     """What is known of one step. `outcome_hash` is '' until it settled."""
 

@@ -7,7 +7,7 @@ unseen.
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from json.encoder import encode_basestring as _quote
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from state.errors import CorruptLedger
 from state.values.errors import InvalidRequest
 from state.values.ids import canonical_json, sha256_hex
+from state.values.swift import swift
 
 SCHEMA_VERSION = 1
 NO_HASH = "0" * 64
@@ -30,7 +31,7 @@ class HashMismatch(CorruptLedger):
     """The bytes are not those that were hashed. At the very end of a file they are a torn write."""
 
 
-@dataclass(frozen=True, slots=True)
+@swift(frozen=True, slots=True)
 class Refs:
     """What an event belongs to: turn (`stage/round`), call, and Prefect's two run ids."""
 
@@ -40,7 +41,7 @@ class Refs:
     task_run_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@swift(frozen=True, slots=True)
 class Draft:
     """An event before it is recorded: what happened, and what it belongs to.
 
@@ -54,7 +55,7 @@ class Draft:
     event: object = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@swift(frozen=True, slots=True)
 class Envelope:
     """One recorded event. `position` counts from 1; `time` is UTC, spelled by `utc_text`.
 
@@ -93,7 +94,7 @@ def _or_null(text: str | None) -> str:
     return "null" if text is None else _quote(text)
 
 
-@dataclass(frozen=True, slots=True)
+@swift(frozen=True, slots=True)
 class Line:
     """An envelope with the exact JSON it was read from, and that JSON's hash."""
 

@@ -1,13 +1,13 @@
 """A run's state, kept up to date by folding its journal; what a fold is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from state.envelope import NO_HASH, Draft, Envelope, Line
 from state.errors import CorruptLedger, Refused
 from state.journal import JOURNAL, Cursor, Scan, probe, read_journal
+from state.values.swift import swift
 
 
 class HasEpoch(Protocol):
@@ -41,7 +41,7 @@ class Fold(Protocol[S]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@swift(frozen=True, slots=True)
 class Head(Generic[S]):
     """Where a run stands: its state, and the position and hash of its last event."""
 

@@ -1,10 +1,11 @@
 """How long a run was worked on and how long it waited for a person, from its events alone."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from state.values.swift import swift
 
-@dataclass(frozen=True, slots=True)
+
+@swift(frozen=True, slots=True)
 class WorkingTime:
     """Seconds worked and waited up to the last change of a run's status.
 

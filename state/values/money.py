@@ -1,9 +1,9 @@
 """What work costs: counts, tokens, and money in millionths of a US dollar."""
 
-from dataclasses import dataclass
+from state.values.swift import swift
 
 
-@dataclass(frozen=True, slots=True)
+@swift(frozen=True, slots=True)
 class Usage:
     """What a step used up. Adding two gives what both used."""
 
