@@ -21,6 +21,7 @@ from tests.flows.answerer import Answerer, operation_of
 from tests.flows.code_answerer import CodeAnswerer, is_for_coder
 from tests.flows.command_line import NOTES, PROGRAM, QUESTION, CommandLine
 from tests.flows.pages_client import SOON_S, PagesClient, until
+from tests.migrated import with_database
 
 RESEARCH = "assay-run/research"
 _START_S = 120.0
@@ -210,7 +211,7 @@ def served_home(folder: Path) -> Iterator[ServedHome]:
         (notes / name).write_text(text)
     model = HeldModel()
     with serving(answer=model) as server:
-        home = ServedHome(CommandLine(folder / "home", notes), server, model, folder)
+        home = ServedHome(CommandLine(with_database(folder / "home"), notes), server, model, folder)
         try:
             yield home
         finally:
