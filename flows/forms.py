@@ -182,9 +182,7 @@ def review_text(plan: str, fields: str, problem: str) -> str:
     `plan` is the plan as Markdown and `fields` as JSON; `problem` says what was wrong with the
     answer before.
     """
-    wrong = (
-        f"**The last answer could not be taken:** {escape(problem)}\n\n---\n\n" if problem else ""
-    )
+    wrong = f"**The last answer could not be taken:** {escape(problem)}\n\n" if problem else ""
     return (
         f"{wrong}{plan}\n\n"
         "Nothing of it is carried out before somebody approved exactly this plan. The first answer "
