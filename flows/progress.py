@@ -4,6 +4,7 @@ Everything shown comes from the projection, never from a model's words.
 """
 
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from flows.code_showing import code_standing, tell_code
+from flows.in_flight import InFlight
 from flows.terminal import clean, console, is_terminal, talk
 from state.envelope import Draft
 from state.projection import Run
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
     from rich.spinner import Spinner
+
+
+_BEAT_S = 10.0
+_BEAT_OF_LOGS_S = 60.0
 
 
 class Progress(Protocol):
@@ -56,11 +62,17 @@ class Silent:
 
 
 class Lines(Silent):
-    """Writes one line for each thing worth telling, with the seconds since the command began."""
+    """Writes one line for each thing worth telling, with the seconds since the command began.
 
-    def __init__(self) -> None:
+    With `beat_s`, it says so often that a model is still being waited for.
+    """
+
+    def __init__(self, *, beat_s: float | None = None) -> None:
         self._began = time.monotonic()
         self._last = ""
+        self._in_flight = InFlight()
+        self._beat_s = beat_s
+        self._ended = threading.Event()
 
     def note(self, activity: str) -> None:
         """Write `activity` unless it is what was written last."""
@@ -70,15 +82,35 @@ class Lines(Silent):
 
     def observe(self, run: Run, drafts: Sequence[Draft]) -> None:
         """Write what of `drafts` is worth telling."""
+        self._in_flight.observe(run, drafts)
         for draft in drafts:
             if activity := tell(run, draft):
                 self.note(activity)
 
+    def start(self) -> None:
+        """Begin to say that a model is still being waited for."""
+        if self._beat_s is not None:
+            threading.Thread(target=self._beat, args=(self._beat_s,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Say nothing of models any more."""
+        self._ended.set()
+
+    def _beat(self, beat_s: float) -> None:
+        while not self._ended.wait(beat_s):
+            if said := self._in_flight.told(beat_s / 2):
+                self.note(said)
+
 
 class LiveLine(Silent):
-    """Keeps a line about the present and one about the whole at the bottom of the terminal."""
+    """Keeps a line about the present and one about the whole at the bottom of the terminal.
 
-    def __init__(self) -> None:
+    With `beat`, a third one says for how long models are being waited for, after ten seconds.
+    """
+
+    def __init__(self, *, beat: bool = False, in_flight: InFlight | None = None) -> None:
+        self._in_flight = in_flight or InFlight()
+        self._beat = beat
         self._live: Live | None = None
         self._spinner: Spinner | None = None
         self._began = time.monotonic()
@@ -99,6 +131,8 @@ class LiveLine(Silent):
         lines.add_row(self._spinner, head)
         if self._standing:
             lines.add_row("", Text(self._standing, style="dim"))
+        if self._beat and (waiting := self._in_flight.told(_BEAT_S)):
+            lines.add_row("", Text(waiting, style="dim"))
         return lines
 
     def note(self, activity: str) -> None:
@@ -107,6 +141,7 @@ class LiveLine(Silent):
 
     def observe(self, run: Run, drafts: Sequence[Draft]) -> None:
         """Show what was appended and where the run stands."""
+        self._in_flight.observe(run, drafts)
         for draft in drafts:
             self._activity = tell(run, draft) or self._activity
         self._standing = standing(run)
@@ -135,19 +170,24 @@ class LiveLine(Silent):
 
 
 @contextmanager
-def shown_progress(*, quiet: bool) -> Iterator[Progress]:
-    """Show progress on stderr for the block, in the way that suits what stderr is."""
+def shown_progress(*, quiet: bool, beat: bool = True) -> Iterator[Progress]:
+    """Show progress on stderr for the block, in the way that suits what stderr is.
+
+    With `beat`, also that a model is still being waited for: every ten seconds on a terminal, every
+    minute elsewhere.
+    """
     if quiet:
         yield Silent()
-    elif not is_terminal(sys.stderr):
-        yield Lines()
+        return
+    if is_terminal(sys.stderr):
+        shown: Lines | LiveLine = LiveLine(beat=beat)
     else:
-        line = LiveLine()
-        line.start()
-        try:
-            yield line
-        finally:
-            line.stop()
+        shown = Lines(beat_s=_BEAT_OF_LOGS_S if beat else None)
+    shown.start()
+    try:
+        yield shown
+    finally:
+        shown.stop()
 
 
 # ---- what is told

@@ -40,7 +40,8 @@ class Manner:
         from flows.prompting import PlanPrompt
 
         opened.stop_after = self.stop_after
-        with shown_progress(quiet=self.quiet or self.log_json) as progress:
+        quiet = self.quiet or self.log_json
+        with shown_progress(quiet=quiet, beat=not self.json) as progress:
             opened.observe = progress.observe
             if self.log_json:
                 from flows.logs import log_events, log_to_stderr
