@@ -103,7 +103,7 @@ def test_what_fails_is_repaired_and_the_frozen_tests_are_not(world: CodeWorld) -
 
 
 def test_tests_that_still_fail_leave_an_incomplete_run_that_says_so(world: CodeWorld) -> None:
-    """Cases: A 7."""
+    """Cases: A 7; B 17."""
     other = WRONG.replace("self.b * self.s", "self.b * self.s + 0.0")
     again = WRONG.replace("(1 - self.b) * x", "(1.0 - self.b) * x")
     more = WRONG.replace("self.t += 1", "self.t = self.t + 1")
@@ -148,7 +148,7 @@ def test_a_retry_goes_on_from_the_repairs_that_were_made(world: CodeWorld) -> No
 
 
 def test_a_file_that_stays_empty_is_named_as_missing(world: CodeWorld) -> None:
-    """Cases: A 4, A 10."""
+    """Cases: A 4, A 10; B 17."""
     world.coder = scripted(
         lies={
             "write_file": lambda given, honest: (
@@ -242,6 +242,7 @@ def test_a_citation_that_the_paper_does_not_hold_is_marked(world: CodeWorld) -> 
 
 
 def test_a_refusal_is_no_plan(world: CodeWorld) -> None:
+    """Cases: B 17; measured, a refusal."""
     refusal = "I cannot help with file structure, implementation components, validation approach."
     world.coder = scripted(
         plan_=replace(
@@ -280,6 +281,7 @@ def test_a_workspace_that_holds_something_is_left_alone(world: CodeWorld) -> Non
 
 
 def test_what_a_person_changed_meanwhile_is_not_overwritten(world: CodeWorld) -> None:
+    """Cases: C 25."""
     world.workspace.mkdir()
 
     async def meddle(call: str) -> None:

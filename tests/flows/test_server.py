@@ -230,6 +230,7 @@ def test_what_the_server_keeps_is_for_its_owner_only(home: Path, up: Callable[..
 
 
 def test_the_secret_is_in_no_command_line_and_no_environment(up: Callable[..., Server]) -> None:
+    """Cases: H 67."""
     server = up()
     secret = server.auth_string.partition(":")[2].encode()
 

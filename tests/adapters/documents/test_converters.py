@@ -110,6 +110,7 @@ async def test_hostile_text_ends_in_a_named_outcome_with_sound_blocks(
 
 
 async def test_entities_that_multiply_are_not_expanded(converter: Converter) -> None:
+    """Cases: measured, entities that multiply."""
     entities = "".join(
         f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' if n else '<!ENTITY e0 "laugh">' for n in range(9)
     )

@@ -60,6 +60,7 @@ HEADINGS = (
 
 
 def test_headings_are_known_by_name_base_or_outline_in_any_language() -> None:
+    """Cases: measured, German names of headings."""
     document = read(
         styled("Titel", "Der Titel")
         + styled("Untertitel", "Darunter")

@@ -144,6 +144,7 @@ UPRIGHT = '<m:sty m:val="p"/>'
     ],
 )
 def test_every_structure_has_its_latex(omml: str, expected: str) -> None:
+    """Cases: measured, a fraction of Word."""
     assert latex(omml) == expected
 
 

@@ -140,6 +140,7 @@ FILE = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
 @pytest.mark.parametrize("prologue", [DOCTYPE, OUTSIDE, FILE, f"<!-- c --><?p q?>\n{DOCTYPE}"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_a_document_type_in_any_part_is_refused(name: str, prologue: str, encoding: str) -> None:
+    """Cases: measured, entities that multiply."""
     section = '<w:sectPr><w:headerReference r:id="rIdheader"/></w:sectPr>'
     made = parts(
         para("Text.") + section,

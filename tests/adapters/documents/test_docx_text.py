@@ -48,6 +48,7 @@ def field(instruction: str, result: str = "", *, begin: str = "") -> str:
 
 
 def test_tracked_insertions_are_kept_and_deletions_dropped_and_counted() -> None:
+    """Cases: measured, a tracked change."""
     document = read(para("The rate is 0.", deleted("1"), inserted("01"), " per cent."))
 
     assert texts(document) == ["The rate is 0.01 per cent."]
@@ -125,6 +126,7 @@ def control(content: str, properties: str = "") -> str:
 
 
 def test_content_controls_are_read_at_every_level() -> None:
+    """Cases: measured, content controls."""
     document = read(
         control(para("A block."))
         + para("With ", control(run("inline")), " text.")
@@ -309,6 +311,7 @@ def test_the_reading_of_a_word_stands_behind_it() -> None:
     ],
 )
 def test_text_that_nobody_sees_is_reported_and_no_evidence(properties: str) -> None:
+    """Cases: G 62."""
     style = (
         '<w:style w:type="character" w:styleId="Hidden"><w:name w:val="Hidden"/>'
         "<w:rPr><w:vanish/></w:rPr></w:style>"
@@ -375,6 +378,7 @@ def refer(kind: str, identifier: int) -> str:
 
 
 def test_notes_follow_the_text_with_the_marks_that_stand_in_it() -> None:
+    """Cases: G 61."""
     document = read(
         para("Methods", properties='<w:outlineLvl w:val="0"/>')
         + para(

@@ -40,10 +40,12 @@ PROSE = "<p>" + "Audit logs are kept for thirty days in every region of the serv
     ],
 )
 def test_inline_elements_read_as_they_look(inside: str, text: str) -> None:
+    """Cases: measured, words in parts, and raised and lowered letters."""
     assert parts(read(f"<p>{inside}</p>")) == [("paragraph", text)]
 
 
 def test_items_stand_behind_their_markers_which_are_not_part_of_the_block() -> None:
+    """Cases: measured, lists in lists."""
     document = read(
         "<ul><li>one<ul><li>inner<li>last</ul><li>two<br>lines</ul>"
         "<ol start=3><li>three<p>more<li value=7>seven<li>eight</ol>"
@@ -67,6 +69,7 @@ def test_a_definition_without_a_term_only_indents() -> None:
 
 
 def test_a_table_is_rows_of_markdown_with_a_rule() -> None:
+    """Cases: measured, a table of HTML."""
     document = read(
         "<table><caption>Prices</caption><thead><tr><th>Plan<th>EUR</tr></thead>"
         "<tr><td>Pro|Max<td>30<br>a year</tr></table>"
@@ -128,6 +131,7 @@ def test_headings_have_their_depth_and_blocks_the_heading_above() -> None:
 
 
 def test_notes_are_footnotes_with_their_number_before_them() -> None:
+    """Cases: G 61."""
     document = read(
         f"{PROSE}<section class=footnotes><ol><li id=fn:1><p>First note. "
         '<a class="footnote-backref" href="#r">↩</a></p></li><li id=fn:2>Second note.</li></ol>'

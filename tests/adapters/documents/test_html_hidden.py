@@ -41,6 +41,7 @@ def read(page: str) -> Document:
     ],
 )
 def test_hidden_text_is_told_and_is_no_text(hidden: str) -> None:
+    """Cases: G 62."""
     document = read(PROSE + hidden.format(ORDER) + PROSE)
 
     assert ORDER not in document.text

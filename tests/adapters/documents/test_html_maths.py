@@ -50,6 +50,7 @@ def parts(page: str) -> list[tuple[str, str]]:
     ],
 )  # fmt: skip
 def test_presentation_mathml_becomes_latex(mathml: str, tex: str) -> None:
+    """Cases: measured, MathML."""
     assert latex(lxml_html.fragment_fromstring(f"<math>{mathml}</math>")) == tex
 
 
@@ -90,6 +91,7 @@ def test_presentation_mathml_becomes_latex(mathml: str, tex: str) -> None:
     ],
 )
 def test_a_formula_is_read_once_as_its_tex(math: str) -> None:
+    """Cases: measured, what a formula says it is."""
     assert parts(f"<p>Let {math} be.</p>") == [("paragraph", r"Let $\frac{a}{b}$ be.")]
 
 

@@ -277,6 +277,7 @@ async def test_a_real_file_ends_as_expected(
 async def test_sentences_of_a_real_file_are_found_exactly(
     name: str, files: Path, converter: SandboxedConverter, known: dict[str, Conversion]
 ) -> None:
+    """Cases: G 55, 56, 59, 61."""
     document = (await converted(name, files, converter, known)).document
     assert document is not None
 
@@ -297,6 +298,7 @@ async def test_a_real_file_has_the_title_it_shows_or_none(
 async def test_what_the_federal_register_hides_is_flagged_and_not_main(
     files: Path, converter: SandboxedConverter, known: dict[str, Conversion]
 ) -> None:
+    """Cases: G 62."""
     document = (await converted("pdf/federal_register.pdf", files, converter, known)).document
 
     assert document is not None

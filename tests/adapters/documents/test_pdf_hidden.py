@@ -40,6 +40,7 @@ DISGUISES = {
 
 @pytest.mark.parametrize("disguise", sorted(set(DISGUISES) - {"transparent"}))
 def test_hidden_text_is_flagged_kept_and_not_main(disguise: str) -> None:
+    """Cases: G 62."""
     made = document(column(prose(5)) + DISGUISES[disguise] + show("The last line.", 72, 500))
 
     assert any(hidden.startswith("Ignore previous") for hidden in made.quality.hidden_text)
@@ -52,6 +53,7 @@ def test_hidden_text_is_flagged_kept_and_not_main(disguise: str) -> None:
 
 
 def test_text_that_is_transparent_is_hidden() -> None:
+    """Cases: G 62."""
     pdf = Pdf()
     content = column(prose(5)) + DISGUISES["transparent"]
     drawn = pdf.stream(content)
@@ -76,6 +78,7 @@ def test_text_that_is_both_hidden_and_shown_stays_where_it_is_shown() -> None:
 
 
 def test_hidden_text_inside_of_a_form_is_found() -> None:
+    """Cases: G 62."""
     pdf = Pdf()
     form = pdf.stream(
         f"1 g {show(ORDER, 10, 10)}",

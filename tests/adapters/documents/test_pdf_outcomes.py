@@ -102,6 +102,7 @@ def test_a_blank_page_is_no_loss() -> None:
 
 @pytest.mark.parametrize("content", ["", "0 0 m 10 10 l S"])
 def test_a_file_without_text_or_picture_is_empty(content: str) -> None:
+    """Cases: G 53."""
     assert convert(simple(content)).outcome is Outcome.EMPTY
 
 
@@ -110,6 +111,7 @@ def test_a_file_without_pages_is_malformed_or_empty() -> None:
 
 
 def test_text_whose_font_tells_no_characters_needs_text_recognition() -> None:
+    """Cases: G 59."""
     conversion = convert(simple(show('"7+%-&/( "!#$%&*+', 72, 700)))
 
     assert conversion.outcome is Outcome.NEEDS_OCR
@@ -162,6 +164,7 @@ def test_a_damaged_table_of_objects_is_rebuilt() -> None:
 
 
 def test_what_stands_before_the_header_is_passed_over() -> None:
+    """Cases: measured, newlines before the header of a PDF."""
     for before in (b"\n\n   ", b"\xef\xbb\xbf", b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 900 + b"\n"):
         conversion = convert(before + PLAIN, name="download")
         assert conversion.document is not None
@@ -170,6 +173,7 @@ def test_what_stands_before_the_header_is_passed_over() -> None:
 
 
 def test_a_text_that_only_speaks_of_pdf_is_read_as_text() -> None:
+    """Cases: measured, a text that begins as a PDF does."""
     words = (
         b"%PDF-1.7 is how every such file begins. An object is written 1 0 obj, then its body.\n"
     )

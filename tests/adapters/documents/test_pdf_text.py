@@ -128,6 +128,7 @@ def test_any_arrangement_of_text_gives_ordered_blocks_that_hold_all_of_it(
 
 
 def test_garbage_is_told_from_language() -> None:
+    """Cases: G 59."""
     for garbage in ("/C87/C104/C97/C116", "(cid:12)(cid:44)", "\ue001\ue002\ue003", "È« ÊÀ ½ç ÎÞ"):
         assert garbage_share(garbage) > 0.5, garbage
     for words in (
@@ -147,6 +148,7 @@ def test_garbage_is_told_from_language() -> None:
 
 
 def test_the_second_reader_stands_in_only_when_it_is_better() -> None:
+    """Cases: G 59."""
     words = "An ordinary sentence of several words, as pages hold many of them."
 
     assert compare("/C87/C104/C97/C116 /C105/C115", words).second_is_better
@@ -170,6 +172,7 @@ def test_text_drawn_twice_to_look_bold_is_read_once() -> None:
 
 
 def test_columns_drawn_one_after_the_other_stay_so() -> None:
+    """Cases: G 56."""
     left, right = prose(12), prose(12, start=50)
     made = document(simple(column([x[:40] for x in left], x=40) + column(right, x=320)))
 
@@ -178,6 +181,7 @@ def test_columns_drawn_one_after_the_other_stay_so() -> None:
 
 
 def test_columns_drawn_line_by_line_are_put_in_order() -> None:
+    """Cases: G 56."""
     left = [f"left column line {n} of the first text that goes on" for n in range(14)]
     right = [f"right column line {n} of the other text that goes on" for n in range(14)]
     rows = "".join(
@@ -195,6 +199,7 @@ def test_columns_drawn_line_by_line_are_put_in_order() -> None:
 
 
 def test_rows_of_a_table_are_no_columns() -> None:
+    """Cases: G 55."""
     rows = [("Alpha", "12", "ok"), ("Beta", "14", "ok"), ("Gamma", "9", "late")] * 4
     drawn = "".join(
         show(cell, 72 + 150 * at, 700 - 14 * row)
@@ -250,6 +255,7 @@ def test_lone_page_numbers_are_not_main() -> None:
 
 
 def test_notes_at_the_foot_of_a_page_are_kept_and_split_no_sentence() -> None:
+    """Cases: G 61."""
     first = [f"The first page says in line {at} that the matter is" for at in range(20)]
     note = show("1 See https://example.org/notes for more.", 72, 80, size=7)
     second = ["settled for good. After that nobody spoke of it", "any more at all."]

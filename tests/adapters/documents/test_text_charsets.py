@@ -44,6 +44,7 @@ LITHUANIAN = "Ąžuolų šlamėjimas girdėti čia, ūkininkų sodyboje."
     ],
 )
 def test_a_legacy_charset_is_told_from_the_text_itself(text: str, charset: str) -> None:
+    """Cases: measured, Latin-1."""
     decoded = decode(text.encode(charset))
 
     assert decoded.text == text
@@ -89,6 +90,7 @@ def test_what_is_declared_is_weighed_against_what_is_there(
 @pytest.mark.parametrize("size", [1023, 1024, 4095, 4096, 8191, 65_535, 65_536])
 @pytest.mark.parametrize("character", ["é", "語", "😀"])
 def test_a_character_across_any_edge_stays_whole(size: int, character: str) -> None:
+    """Cases: measured, a character across byte 8192."""
     text = "a" * size + character + "b" * 10
 
     assert decode(text.encode()).text == text

@@ -36,6 +36,7 @@ def without_bubblewrap(untried: None, monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 @pytest.mark.usefixtures("without_bubblewrap")
 def test_without_bubblewrap_there_is_landlock() -> None:
+    """Cases: H 68, 70."""
     if beside.obstacle():
         pytest.skip(beside.obstacle())
 
@@ -46,6 +47,7 @@ def test_without_bubblewrap_there_is_landlock() -> None:
 
 @pytest.mark.usefixtures("without_bubblewrap")
 def test_without_anything_code_is_only_run_where_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cases: H 68, 70."""
     monkeypatch.setattr(beside, "obstacle", lambda: "only Linux has it")
 
     with pytest.raises(SandboxUnavailable, match=r"apt-get install bubblewrap.*only Linux has it"):
@@ -68,6 +70,7 @@ def test_without_anything_code_is_only_run_where_allowed(monkeypatch: pytest.Mon
 def test_what_bubblewrap_says_comes_with_advice(
     said: str, advice: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """Cases: H 68, 70."""
     program = tmp_path / "bwrap"
     program.write_text(f'#!/bin/sh\necho "{said}" >&2\nexit 1\n')
     program.chmod(0o755)

@@ -136,6 +136,7 @@ async def test_nothing_changed_and_nothing_arrived(
 async def test_the_environment_holds_nothing_of_ours(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Cases: measured, a secret of the environment."""
     monkeypatch.setenv("ASSAY_KEY", "secret")
     command = Command((), environment={"GIVEN": 'it\'s "this"\n$HOME'}, limits=SMALL)
 
@@ -148,6 +149,7 @@ async def test_the_environment_holds_nothing_of_ours(
 
 
 async def test_no_process_in_sight_tells_a_secret(bench: Bench, machine: Machine) -> None:
+    """Cases: H 67."""
     finished = await bench.python(
         """
         import os

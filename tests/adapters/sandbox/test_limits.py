@@ -43,6 +43,7 @@ def limited(**limits: float) -> Command:
 
 @pytest.mark.parametrize("how", DAEMONS)
 async def test_what_a_command_leaves_running_ends_with_it(bench: Bench, how: str) -> None:
+    """Cases: H 65; measured, a daemon."""
     finished = await bench.python(DAEMONS[how])
 
     assert (finished.exit_code, finished.limit) == (0, "")
@@ -53,6 +54,7 @@ async def test_what_a_command_leaves_running_ends_with_it(bench: Bench, how: str
 async def test_at_the_time_limit_everything_ends_and_the_output_is_kept(
     bench: Bench, how: str
 ) -> None:
+    """Cases: B 13; H 64, 65, 74."""
     slow = f"print('begun', flush=True)\n{dedent(DAEMONS[how])}\nimport time; time.sleep(600)"
 
     with anyio.fail_after(60):
@@ -170,6 +172,7 @@ async def test_one_file_is_limited(bench: Bench) -> None:
 
 
 async def test_a_flood_of_output_is_counted_and_only_its_end_is_kept(bench: Bench) -> None:
+    """Cases: H 74."""
     flood = "yes 0123456789abcde | head -c 100000000; echo end"
 
     finished = await bench.run("sh", "-c", flood)

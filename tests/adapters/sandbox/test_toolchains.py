@@ -69,6 +69,7 @@ async def test_cargo_builds_and_runs_tests(bench: Bench) -> None:
 
 
 async def test_a_server_can_be_tested_on_the_loopback(isolated: Bench) -> None:
+    """Cases: H 71."""
     finished = await isolated.python(SERVER)
 
     assert said(finished) == "served over ('127.0.0.1', 'localhost')"
@@ -93,6 +94,7 @@ print(said.decode(), "over", hosts)
 
 
 async def test_at_the_level_landlock_a_server_is_refused_at_once(landlocked: Bench) -> None:
+    """Cases: H 71. It is refused, and nothing waits for it."""
     finished = await landlocked.python(SERVER)
 
     assert finished.exit_code == 1

@@ -102,6 +102,7 @@ async def test_files_asked_for_are_given_back(bench: Bench) -> None:
 
 
 async def test_they_are_given_back_after_a_limit_too(bench: Bench) -> None:
+    """Cases: H 74."""
     command = Command((), collect=("log",), limits=replace(SMALL, wall_s=1.0))
 
     finished = await bench.run("sh", "-c", "echo begun > log; sleep 600", command=command)
@@ -188,10 +189,12 @@ async def test_in_place_the_disk_is_watched(bench: Bench) -> None:
 
 
 async def test_the_sandbox_dying_is_no_failure_of_the_command(isolated: Bench) -> None:
+    """Cases: H 73."""
     await _kill_while_running(isolated, "bwrap", match="from outside")
 
 
 async def test_losing_the_process_that_watches_is_no_failure_either(bench: Bench) -> None:
+    """Cases: H 73."""
     if bench.sandbox.level is Level.LANDLOCK and cgroups.available() is None:
         pytest.skip("without control groups nothing else knows all processes")
     await _kill_while_running(bench, "supervisor", match="was killed")
@@ -255,6 +258,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 async def test_a_full_disk_is_no_failure_of_the_command(
     landlocked: Bench, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Cases: H 73."""
     monkeypatch.setattr(tempfile, "tempdir", str(small))
     (landlocked.workspace / "big").write_bytes(bytes(4 * MIB))
 

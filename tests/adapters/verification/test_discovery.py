@@ -22,6 +22,7 @@ def _found(folder: Path, files: Files) -> list[tuple[Runner, str]]:
     "path", ["test_it.py", "tests/test_it.py", "src/pkg/tests/test_it.py", "pkg/deep/er/it_test.py"]
 )
 def test_python_tests_are_found_wherever_they_lie(tmp_path: Path, path: str) -> None:
+    """Cases: measured, tests inside of a package."""
     assert _found(tmp_path, {path: PASSING, "pkg/__init__.py": ""}) == [(Runner.PYTEST, ".")]
 
 
@@ -49,10 +50,12 @@ def test_python_tests_are_found_wherever_they_lie(tmp_path: Path, path: str) -> 
     ids=range(17),
 )
 def test_what_only_looks_like_tests_is_none(tmp_path: Path, files: Files) -> None:
+    """Cases: measured, settings, a file `tests`, an empty folder and `echo ok`."""
     assert _found(tmp_path, files) == []
 
 
 def test_each_runner_is_found_at_the_root_and_one_folder_down(tmp_path: Path) -> None:
+    """Cases: measured, one folder down, and a mark in package.json."""
     files: Files = {
         "test_it.py": PASSING,
         "pyproject.toml": "",

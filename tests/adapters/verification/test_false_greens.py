@@ -323,6 +323,7 @@ def found(
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_not_a_pass_is_not_taken_for_one(name: str, found: dict[str, Verification]) -> None:
+    """Cases: measured, false greens of pytest."""
     case = CASES[name]
 
     assert found[name].verdict is case.verdict, found[name]

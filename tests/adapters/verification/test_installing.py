@@ -192,6 +192,7 @@ def test_an_environment_that_cannot_be_written_is_no_failure_of_the_code(tmp_pat
 def test_wheels_are_installed_and_seen_by_tests_with_their_plugins(
     tmp_path: Path, sandbox: Sandbox
 ) -> None:
+    """Cases: F 52."""
     wheels = tmp_path / "wheels"
     _wheel(wheels, "tiny", {"tiny.py": "VALUE = 1\n"})
     entries = "[pytest11]\nplug = plug\n[console_scripts]\nplug = plug:say\n"

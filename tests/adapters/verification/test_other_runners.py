@@ -154,6 +154,7 @@ def of_cargo(
 def test_a_script_passes_only_when_its_tests_ran(
     name: str, of_node: dict[str, Verification]
 ) -> None:
+    """Cases: measured, false greens of npm."""
     _, verdict, reason = NODE[name]
 
     assert of_node[name].verdict is verdict, of_node[name]
@@ -165,6 +166,7 @@ def test_a_script_passes_only_when_its_tests_ran(
 def test_cargo_passes_only_when_every_listed_test_ran(
     name: str, of_cargo: dict[str, Verification]
 ) -> None:
+    """Cases: measured, cargo without a test."""
     _, verdict, reason = CARGO[name]
 
     assert of_cargo[name].verdict is verdict, of_cargo[name]

@@ -123,6 +123,7 @@ def found(
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", PROJECTS)
 def test_what_passes_is_found_and_counted(name: str, found: dict[str, Verification]) -> None:
+    """Cases: F 52; H 65, 71; measured, secrets, daemons and places of tests."""
     assert found[name].verdict is Verdict.PASSED, found[name]
     assert found[name].counts.executed == found[name].counts.passed > 0
     assert not found[name].reason

@@ -53,6 +53,7 @@ def test_a_broken_sandbox_says_nothing_of_the_code(tmp_path: Path, environment: 
 
 
 def test_an_exit_code_of_zero_alone_proves_nothing(tmp_path: Path, environment: Path) -> None:
+    """Cases: measured, a false green."""
     workspace = write(tmp_path, {"test_it.py": PASSING})
 
     found = _verify(workspace, FakeSandbox([finished(0, output=b"1 passed")]), environment)
@@ -73,6 +74,7 @@ def test_an_exit_code_of_zero_alone_proves_nothing(tmp_path: Path, environment: 
 def test_a_limit_is_named_and_the_output_kept(
     tmp_path: Path, environment: Path, limit: str, verdict: Verdict, reason: str
 ) -> None:
+    """Cases: B 13, H 74."""
     workspace = write(tmp_path, {"test_it.py": PASSING})
     ended = finished(None, signal=9, limit=limit, output=b"epoch 1\x1b[31m of 9\x1b[0m")
 
@@ -128,6 +130,7 @@ def test_commands_have_no_network_and_see_only_what_they_need(
 def test_tests_that_hang_are_ended_and_it_is_known_where(
     tmp_path: Path, sandbox: Sandbox, environment: Path
 ) -> None:
+    """Cases: B 13; H 64, 74."""
     endless = "import time\ndef test_train():\n    while True:\n        time.sleep(1)\n"
     workspace = write(tmp_path, {"test_it.py": PASSING + endless})
 
@@ -143,6 +146,7 @@ def test_tests_that_hang_are_ended_and_it_is_known_where(
 def test_without_an_environment_there_is_pytest_and_no_more(
     tmp_path: Path, sandbox: Sandbox
 ) -> None:
+    """Cases: F 52."""
     workspace = write(tmp_path, {"test_it.py": PASSING + "import prefect\n"})
 
     found = asyncio.run(verify(workspace, sandbox, frozen=freeze(workspace)))

@@ -45,10 +45,12 @@ def test_a_plan_comes_back_from_its_json(plan: CodePlan) -> None:
     ],
 )
 def test_a_plan_is_read_as_models_and_people_hand_it_over(text: str) -> None:
+    """Cases: C 20."""
     assert parse_code_plan(text) == PLAN
 
 
 def test_a_block_of_code_within_a_plan_ends_nothing() -> None:
+    """Cases: measured, a block of code within a plan."""
     inner = "Like this:\n```python\nprint('x')\n```\nand so on."
     setup = replace(PLAN.environment_setup, notes=inner)
     plan = replace(PLAN, environment_setup=setup)

@@ -124,6 +124,7 @@ def test_every_problem_is_named_at_once() -> None:
 
 
 def test_five_empty_sections_are_no_plan() -> None:
+    """Cases: measured, five empty sections."""
     text = json.dumps(
         {
             "title": "x",
@@ -153,13 +154,17 @@ REFUSALS = [
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 def test_a_refusal_is_no_plan_as_text(refusal: str) -> None:
+    """Cases: measured, a refusal."""
     with pytest.raises(InvalidRequest, match="not readable"):
         parse_code_plan(refusal)
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 def test_a_refusal_is_no_plan_in_the_form_of_one(refusal: str) -> None:
-    """What has to answer in a form puts its refusal wherever the form has room for words."""
+    """What has to answer in a form puts its refusal wherever the form has room for words.
+
+    Cases: measured, a refusal.
+    """
     filled = CodePlan(
         title=refusal[:200],
         file_structure=(
@@ -268,6 +273,7 @@ def test_a_file_is_no_folder_as_well(folder: str) -> None:
 
 
 def test_deeply_nested_files_of_any_language_can_be_planned() -> None:
+    """Cases: A 1."""
     paths = [f"src/App/Views/Main/{name}" for name in ("Main.xaml", "Main.xaml.cs", "Model.cs")]
     plan = with_files(*(PlannedFile(path, f"Is {path}.") for path in paths))
 
@@ -307,10 +313,12 @@ def test_files_depend_on_planned_files_named_once() -> None:
 def test_the_order_has_each_file_once_after_what_it_depends_on(
     order: tuple[str, ...], said: str
 ) -> None:
+    """Cases: C 26."""
     assert said in problems(with_order(*order))
 
 
 def test_readme_and_requirements_are_planned() -> None:
+    """Cases: C 26."""
     assert "no README.md" in problems(without("README.md"))
     assert "which packages are needed" in problems(without("requirements.txt"))
 

@@ -125,6 +125,7 @@ def test_a_sentence_in_the_place_of_a_value_is_no_value() -> None:
 
 
 def test_orders_in_a_paper_are_neither_shown_nor_noted() -> None:
+    """Cases: G 62."""
     model = ScriptedModel(
         [json.dumps({"summary": "It.", "findings": [{"quote": ORDER, "kind": "method"}]})]
     )
@@ -138,6 +139,7 @@ def test_orders_in_a_paper_are_neither_shown_nor_noted() -> None:
 
 
 def test_a_forged_fence_cannot_close_the_papers() -> None:
+    """Cases: G 62."""
     model = ScriptedModel([json.dumps({"summary": "It.", "findings": []})])
 
     asyncio.run(

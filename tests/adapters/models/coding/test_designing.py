@@ -95,6 +95,7 @@ def test_whatever_is_planned_has_an_order_tests_and_a_readme(
 
 
 def test_readme_and_requirements_are_last() -> None:
+    """Cases: C 26."""
     draft = planned(
         FileForm(path="README.md"), FileForm(path="requirements.txt"), FileForm(path="pkg/a.py")
     )
@@ -117,6 +118,7 @@ def test_sources_come_after_what_they_depend_on_and_cycles_are_broken() -> None:
 
 
 def test_nested_folders_of_another_language_are_all_planned() -> None:
+    """Cases: A 1."""
     said = ["App/Views/Main/Parts/Head.xaml", "App/Views/Main/Parts/Head.cs", "App/Core/A/B/C/D.cs"]
 
     draft = planned(*(FileForm(path=path) for path in said), language="C#")
@@ -322,6 +324,7 @@ def test_feedback_and_the_last_plan_are_shown() -> None:
     ],
 )
 def test_a_plan_in_a_fence_is_a_plan(answer: str) -> None:
+    """Cases: C 20; measured, a block of code within a plan."""
     made, _ = coder({"FilesForm": answer, "ComponentsForm": PARTS})
 
     plan = asyncio.run(made.design(GIVEN)).value
@@ -342,6 +345,7 @@ def test_a_plan_in_a_fence_is_a_plan(answer: str) -> None:
     ],
 )
 def test_what_is_no_plan_is_an_error_with_what_it_took(answer: str) -> None:
+    """Cases: B 16; measured, a refusal."""
     made, model = coder({"FilesForm": answer, "ComponentsForm": PARTS})
 
     with pytest.raises(ModelRejected) as error:
