@@ -55,9 +55,13 @@ def find_python() -> Path:
 
 
 @contextmanager
-def serve(*, context: int = 8192) -> Iterator[str]:
-    """Start the server and lend its base URL; raises `Absent` when there is nothing to serve."""
-    command = [str(find_python()), __file__, str(find_weights()), "--context", str(context)]
+def serve(*, context: int = 8192, threads: int = 2) -> Iterator[str]:
+    """Start the server and lend its base URL; raises `Absent` when there is nothing to serve.
+
+    Threads wait for each other after each step: where others use the processors, one is quicker.
+    """
+    command = [str(find_python()), __file__, str(find_weights())]
+    command += ["--context", str(context), "--threads", str(threads)]
     environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}
     with subprocess.Popen(
         command,

@@ -49,7 +49,7 @@ class Bench:
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
     try:
-        with model_server.serve(context=CONTEXT) as url:
+        with model_server.serve(context=CONTEXT, threads=1) as url:
             yield Bench(url)
     except model_server.Absent as absent:
         pytest.skip(absent.reason)

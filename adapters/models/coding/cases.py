@@ -114,7 +114,7 @@ def _is_held(node: ast.Assert, named: _Names, examples: Sequence[Example]) -> bo
             numbers = _constant(expected, named)
             if not numbers or not _calls(called, named):
                 continue
-            inputs = frozenset(_numbers(called, named))
+            inputs = list(_numbers(called, named))
             if not any(each.holds(inputs, numbers) for each in examples):
                 return False
     return True
@@ -213,13 +213,13 @@ def _row_is_held(
 ) -> bool:
     cells = row.elts if len(listed) > 1 and isinstance(row, ast.Tuple | ast.List) else [row]
     expected: list[float] = []
-    inputs: set[float] = set()
+    inputs: list[float] = []
     for name, cell in zip(listed, cells, strict=False):
         if name in compared:
             expected += _constant(cell, {})
         else:
-            inputs |= set(_numbers(cell, {}))
-    return not expected or any(each.holds(frozenset(inputs), expected) for each in examples)
+            inputs += _numbers(cell, {})
+    return not expected or any(each.holds(inputs, expected) for each in examples)
 
 
 def _unwrapped(node: ast.expr) -> ast.expr:

@@ -10,6 +10,7 @@ from state.values.code_plan import PaperCitation
 _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _JOINT = re.compile(r"\s*(?:[,;]|,?\s*\b(?:and|und|et)\b)\s*")
 _CAPTION = re.compile(r"(?i)\s*(?:table|tabelle|figure|abbildung)\s*\d+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _FEWEST_ROWS = 2
 
 
@@ -26,19 +27,25 @@ class Example:
     beside: frozenset[float] = frozenset()
     series: tuple[range, ...] = ()
 
-    def holds(self, inputs: frozenset[float], expected: Sequence[float]) -> bool:
-        """Tell whether the example can say that `inputs` give what is `expected`."""
+    def holds(self, inputs: Sequence[float], expected: Sequence[float]) -> bool:
+        """Tell whether the example can say that `inputs` give what is `expected`.
+
+        Each of them has to stand there as often as it is used, or beside it.
+        """
         left = list(self.numbers)
         for number in expected:
             if number not in left:
                 return False
             left.remove(number)
-        if not inputs <= frozenset(left) | self.beside:
-            return False
+        for number in inputs:
+            if number in left:
+                left.remove(number)
+            elif number not in self.beside:
+                return False
         if self.kind == "table":
             return len(expected) > 1
         places = [at for at, number in enumerate(self.numbers) if number == expected[0]]
-        return any(self._follows(at, inputs) for at in places)
+        return any(self._follows(at, frozenset(inputs)) for at in places)
 
     def _follows(self, at: int, inputs: frozenset[float]) -> bool:
         """Tell whether the number at `at` comes out: after a cell of its row, or of a list."""
@@ -62,7 +69,7 @@ def examples_in(cited: Sequence[PaperCitation], settings: frozenset[float]) -> t
     for each in cited:
         lines = each.quote.strip().splitlines()
         captions = [line for line in lines if _CAPTION.match(line)]
-        rows = [row for line in lines if line not in captions and (row := numbers_of(line))]
+        rows = [numbers_of(line) for line in lines if line not in captions and _is_row(line)]
         near = [other.quote for other in cited if other.place == each.place and other is not each]
         beside = settings.union(*(numbers_of(said) for said in [*captions, *near]))
         if sum(len(row) > 1 for row in rows) < _FEWEST_ROWS:
@@ -73,6 +80,11 @@ def examples_in(cited: Sequence[PaperCitation], settings: frozenset[float]) -> t
         found += [Example("row", row, beside) for row in rows]
         found.append(Example("table", tuple(number for row in rows for number in row), beside))
     return tuple(found)
+
+
+def _is_row(line: str) -> bool:
+    """Tell whether a line is of a table: numbers, and no more words than those, unlike a text's."""
+    return len(_WORD.findall(line)) <= len(numbers_of(line)) and bool(numbers_of(line))
 
 
 def numbers_of(text: str) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Imports of a Python file that lead nowhere: to names that a file lacks, to unlisted packages."""
+"""Imports of a Python file: those that are missing, and those that lead nowhere."""
 
 import ast
 import re
@@ -7,11 +7,49 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from adapters.models.coder import KnownFile
+from adapters.models.coding.names import undefined_names
 from adapters.models.coding.paths import installed_name, module_of
 from state.values.code_plan import Requirement
 
 _NAME = re.compile(r"(?:async def|def|class) +(\w+)|(\w+) *(?:[:=]|$)")
 _CUT = "…"
+_MODULES = frozenset({"math", "pytest", "random", "statistics", "itertools", "functools", "json"})
+
+
+def with_imports(text: str, known: Sequence[KnownFile], requirements: Sequence[Requirement]) -> str:
+    """Return the Python file with imports of what it uses and only one thing can be.
+
+    That is a name of one of the `known` files, a module of the standard library, or a package that
+    is called as it is imported. What nothing of this gives is left to be said.
+    """
+    packages = {each.name for each in requirements} | sys.stdlib_module_names
+    added = []
+    for name in undefined_names(text):
+        given = [each for each in known if name in (_names(each) or ())]
+        if len(given) == 1:
+            added.append(f"from {module_of(given[0].path)} import {name}")
+        elif not given and name in packages and name in _MODULES:
+            added.append(f"import {name}")
+    if not added:
+        return text
+    lines = text.splitlines(keepends=True)
+    at = _first_statement(text)
+    return "".join([*lines[:at], *(f"{line}\n" for line in sorted(added)), *lines[at:]])
+
+
+def _first_statement(text: str) -> int:
+    """Return the line, counted from 0, before which an import can stand."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        body = ast.parse(text).body
+    at = 0
+    for each in body:
+        is_docstring = isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+        is_future = isinstance(each, ast.ImportFrom) and each.module == "__future__"
+        if not (is_docstring or is_future):
+            break
+        at = each.end_lineno or at
+    return at
 
 
 def check_imports(

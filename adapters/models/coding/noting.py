@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from adapters.models.coder import Finding
+from adapters.models.coding.exemplified import numbers_of
 from adapters.models.extractive.sentences import split
 from state.values.code_plan import PaperCitation, QuantityKind
 from state.values.orders import gives_orders
@@ -20,10 +21,9 @@ _RESULTS = re.compile(r"(?i)\b(?:results?|errors?|accuracy|scores?|ergebnis\w*|f
 _MOST = 40
 _LONGEST_NAME = 80
 _LONGEST_FORMULA = 400
-_FIGURE = re.compile(r"(?<![\w.])[-+−]?\d+(?:[.,]\d+)*")
 _REFERENCE = re.compile(
     r"(?i)\b(?:tables?|figures?|figs?|eqs?|equations?|sections?|secs?|steps?|tabelle|abbildung"
-    r"|gleichung|abschnitt)\.?\s*\(?\d+(?:\.\d+)*\)?|\[\d+\]|^\W*\d+(?:\.\d+)*\s"
+    r"|gleichung|abschnitt)\.?\s*\(?\d+(?:\.\d+)*\)?|\[\d+\]"
 )
 _FEWEST_FIGURES = 2  # what goes in, and what comes out
 _LONGEST_EXAMPLE = 500
@@ -79,8 +79,12 @@ def _shows_numbers(quote: str, kind: SegmentKind) -> bool:
     if len(quote) > _LONGEST_EXAMPLE:
         return False
     parts = quote.splitlines() if kind is SegmentKind.TABLE else [quote]
-    most = max(len(_FIGURE.findall(_REFERENCE.sub(" ", part))) for part in parts)
-    return most >= _FEWEST_FIGURES
+    return max(len(stated_numbers(part)) for part in parts) >= _FEWEST_FIGURES
+
+
+def stated_numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers in `text`, in order, without those by which tables and the like go."""
+    return numbers_of(_REFERENCE.sub(" ", text))
 
 
 def _formula(segment: Segment, before: Segment | None) -> Finding:

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.models.coder import Finding
 from adapters.models.coding.drafting import Draft, defined_name, is_code
+from adapters.models.coding.exemplified import numbers_of
 from adapters.models.coding.forms import ComponentForm, ComponentsForm, FilesForm
+from adapters.models.coding.noting import stated_numbers
 from adapters.models.extractive.terms import stems
 from state.values.code_plan import PlannedFile
 
@@ -21,6 +23,7 @@ def parts_by_rule(
     function that computes a formula among the findings, or no example belongs to it: then it takes
     judgement to say what must hold of it.
     """
+    settings = {number for each in findings if each.kind for number in numbers_of(each.value)}
     numbered = {f"f{number}": each for number, each in enumerate((*findings, *examples), 1)}
     formulas = {
         name: key
@@ -34,6 +37,8 @@ def parts_by_rule(
         return None
     of_file: dict[str, list[str]] = {each.path: [] for each in sources}
     for number, example in enumerate(examples, len(findings) + 1):
+        if settings.issuperset(stated_numbers(example.citation.quote)):
+            continue  # it says under which settings, and not what comes out
         path = _nearest(example, sources, cited, numbered)
         if len(of_file[path]) < _MOST_EXAMPLES:
             of_file[path].append(f"f{number}")

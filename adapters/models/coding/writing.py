@@ -16,7 +16,7 @@ from adapters.models.coding.drafting import PYTEST, README
 from adapters.models.coding.exemplified import Example, examples_in, numbers_of
 from adapters.models.coding.fenced import Unusable, read_file
 from adapters.models.coding.grounded import Grounded, keep_grounded, numbers_in
-from adapters.models.coding.imports import check_imports
+from adapters.models.coding.imports import check_imports, with_imports
 from adapters.models.coding.names import undefined_names
 from adapters.models.coding.paths import is_manifest, language_of
 from adapters.models.coding.readme import readme_by_rule
@@ -31,7 +31,7 @@ from adapters.models.coding.showing import (
 from adapters.models.coding.stubs import find_stubs
 from adapters.models.extractive.terms import stems
 from adapters.models.language.asking import fitted
-from state.values.code_plan import Component, FileRole, Quantity
+from state.values.code_plan import Component, FileRole, PaperCitation, Quantity
 from state.values.redaction import redact
 from state.values.segments import Segment, SegmentKind
 
@@ -73,7 +73,9 @@ def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]
     pieces = pieces_of(segments, [score / most for score in scores])
     if is_small:
         pieces = list(pack(pieces, room_tokens=context_tokens // _SHARE_SHOWN).pieces)
-    whole = fitted(pieces, partial(_request, told, file_limit(context_tokens)), context_tokens)
+    examples = _example_quotes(given) if is_small and given.file.role is FileRole.TEST else ()
+    limit = file_limit(context_tokens)
+    whole = fitted(pieces, partial(_request, told, examples, limit), context_tokens)
     return AskedText(whole.request, partial(read_draft, given, is_small=is_small))
 
 
@@ -115,6 +117,15 @@ def read_draft(given: WriteFileInput, answer: str, *, is_small: bool = False) ->
         if not unusable.text:
             raise
         raise Flawed(str(unusable), FileDraft(path, unusable.text, summary)) from None
+    if path.endswith(".py"):
+        text = with_imports(text, given.known, given.requirements)
+    if given.file.role is FileRole.TEST and path.endswith(".py"):
+        examples = _examples(given) if is_small else ()
+        cases = keep_exemplified(text, examples) if examples else Grounded(text, ())
+        kept = keep_grounded(cases.text, numbers_in(_stated(given)))
+        if left_out := (*cases.left_out, *kept.left_out):
+            summary += f" Left out, since nobody stated its numbers: {', '.join(left_out)}."
+        text = kept.text
     draft = FileDraft(path, text, summary)
     if stubs := find_stubs(path, text):
         named = "; ".join(stubs[:_MOST_NAMED])
@@ -125,14 +136,7 @@ def read_draft(given: WriteFileInput, answer: str, *, is_small: bool = False) ->
         raise Flawed(f"it lacks {named}, which the interface lists", draft)
     if wrong := _astray(given, text):
         raise Flawed(f"{'; '.join(wrong[:_MOST_NAMED])}; mend that", draft)
-    if given.file.role is FileRole.TEST and path.endswith(".py"):
-        examples = _examples(given) if is_small else ()
-        cases = keep_exemplified(text, examples) if examples else Grounded(text, ())
-        kept = keep_grounded(cases.text, numbers_in(_stated(given)))
-        if left_out := (*cases.left_out, *kept.left_out):
-            summary += f" Left out, since nobody stated its numbers: {', '.join(left_out)}."
-        text = kept.text
-    return FileDraft(path, text, summary)
+    return draft
 
 
 def _astray(given: WriteFileInput, text: str) -> list[str]:
@@ -168,12 +172,23 @@ def _stated(given: WriteFileInput) -> str:
 
 def _examples(given: WriteFileInput) -> tuple[Example, ...]:
     """Return the worked examples among what the file's part cites."""
+    settings = numbers_of("\n".join(each.value for each in given.quantities))
+    return examples_in(_cited_examples(given), frozenset(settings))
+
+
+def _example_quotes(given: WriteFileInput) -> tuple[str, ...]:
+    return tuple(each.quote.strip() for each in _cited_examples(given))
+
+
+def _cited_examples(given: WriteFileInput) -> list[PaperCitation]:
+    """Return what the file's part cites that is no formula and states numbers together."""
     formulas = {each.text.strip() for each in given.segments if each.kind is SegmentKind.EQUATION}
     cited = given.component.citations if given.component else ()
-    settings = numbers_of("\n".join(each.value for each in given.quantities))
-    return examples_in(
-        [each for each in cited if each.quote.strip() not in formulas], frozenset(settings)
-    )
+    return [
+        each
+        for each in cited
+        if each.quote.strip() not in formulas and len(numbers_of(each.quote)) > 1
+    ]
 
 
 def _about(given: WriteFileInput) -> str:
@@ -185,15 +200,21 @@ def _about(given: WriteFileInput) -> str:
     return " ".join(parts)
 
 
-def _request(given: WriteFileInput, output_tokens: int, pieces: Sequence[Piece]) -> ChatRequest:
+def _request(
+    given: WriteFileInput, examples: Sequence[str], output_tokens: int, pieces: Sequence[Piece]
+) -> ChatRequest:
+    """Return the request; with `examples` one for just as many tests.
+
+    A small model that is free to think of tests does not come to an end.
+    """
     text = paper(pieces)
     fields = {
         "title": redact(given.title),
         "text": f"From the paper:\n\n{text}" if text else "",
         "known": _known(given),
-        "facts": _facts(given, text),
+        "facts": _facts(given, text, examples),
         "path": given.file.path,
-        "task": _task(given),
+        "task": _task(given, len(examples)),
         "problem": f"\nBe sure to mend this: {redact(given.problem)}" if given.problem else "",
     }
     prompt = _PROMPTS.get(given.file.role, "code-write")
@@ -207,8 +228,11 @@ def _known(given: WriteFileInput) -> str:
     return f"Files that exist:\n\n{shown}\n\n" if shown else ""
 
 
-def _facts(given: WriteFileInput, text: str) -> str:
-    """Return what the plan says; what a citation says is left out where it is shown already."""
+def _facts(given: WriteFileInput, text: str, examples: Sequence[str]) -> str:
+    """Return what the plan says; what a citation says is left out where it is shown already.
+
+    The `examples` among the quotes are numbered.
+    """
     lines = []
     if given.component:
         part = given.component
@@ -216,8 +240,9 @@ def _facts(given: WriteFileInput, text: str) -> str:
         lines.append(f"It is right when: {_without_quotes(part)}")
         shown = " ".join(text.split())
         quotes = [each.quote.strip() for each in part.citations]
-        told = [quote for quote in quotes if " ".join(quote.split()) not in shown]
+        told = [q for q in quotes if q not in examples and " ".join(q.split()) not in shown]
         lines += [f"The paper says: “{quote}”" for quote in told]
+        lines += [f"Example {number}: “{quote}”" for number, quote in enumerate(examples, 1)]
     if said := quantities_of(given.quantities):
         lines.append(f"Values of the paper:\n{said}")
     lines += [f"Decided: {each.question} {each.resolution}" for each in given.ambiguities]
@@ -240,8 +265,14 @@ def _without_quotes(part: Component) -> str:
     return " ".join(criterion.split()).strip(" ;“”") or part.criterion
 
 
-def _task(given: WriteFileInput) -> str:
+def _task(given: WriteFileInput, examples: int) -> str:
     lines = [f"Its purpose: {given.file.purpose}"]
+    if examples:
+        last = f" to test_example_{examples}" if examples > 1 else ""
+        lines.append(
+            f"Write one test for each example, test_example_1{last}, with one assert for each "
+            "number that the example states as a result, and nothing else."
+        )
     if given.file.interface:
         lines.append("It has to give:")
         lines += [f"    {line}" for line in given.file.interface]

@@ -12,10 +12,12 @@ TABLE = "Table 2: Clipped values for low = 0 and high = 10.\n\n| x | clip |\n|--
 CITED = (
     PaperCitation(f"{TABLE}| -3 | 0 |\n| 5 | 5 |\n| 12 | 10 |", "3.2 Values"),
     PaperCitation(
-        "For the series 1, 2, 3, 4, 100 the clipped mean is 4.0: the sum is 20.", SENTENCES
+        "For the series 1, 2, 3, 4, 100 the clipped mean is 4.0: the last\nvalue is 10, and 20 "
+        "divided by 5 is 4.0.",
+        SENTENCES,
     ),
     PaperCitation("For the series 2, 4, 6 nothing is clipped, and it is 4.0 as well.", SENTENCES),
-    PaperCitation("For the series -5, 5 the clipped mean is 2.5.", SENTENCES),
+    PaperCitation("For the series -5, 5 the clipped mean is 2.5.", "3.6"),
     PaperCitation("The input is the ramp x = 1, 2, 3 with a decay of 0.5.", "3.4 Ramp"),
     PaperCitation("Table 3\n\n1 0.5 1.0\n2 1.25 1.6667\n3 2.125 2.4286", "3.4 Ramp"),
     PaperCitation("For 7, 7 the estimates are 7, 7, and the averages 0.7 and 1.33.", "3.5"),
@@ -64,6 +66,8 @@ def test_what_an_example_states_is_kept(line: str) -> None:
         "assert clip(-5, 0, 10) == 2.5",
         "assert clip(10, 0, 10) == 12",
         "assert clip(2, 0, 10) == 4",
+        "assert clip(1, 0, 10) == 4.0",
+        "assert mean([-5, 5], 5, 10) == 2.5",
         "assert mean([2, 4, 6], 0, 10) == 6",
         "assert mean([1, 2, 3], 0, 10) == 4.0",
         "assert average([1, 2, 3], 0.9) == [0.5, 1.25, 2.125]",

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.models.coder import KnownFile
-from adapters.models.coding.imports import check_imports
+from adapters.models.coding.imports import check_imports, with_imports
 from state.values.code_plan import Requirement
 
 KNOWN = (
@@ -57,3 +57,21 @@ def test_what_is_not_there_is_told(text: str, said: str) -> None:
 @given(st.text(max_size=200))
 def test_whatever_a_file_holds_its_imports_are_judged_without_an_error(text: str) -> None:
     assert all(check(text))
+
+
+def test_what_only_one_thing_can_be_is_imported() -> None:
+    text = (
+        '"""Tests."""\n\ndef test_a():\n    with pytest.raises(ValueError):\n        f(math.pi)\n'
+    )
+
+    mended = with_imports(text, KNOWN, (Requirement("pytest"),))
+
+    assert mended == text.replace(
+        '"""\n', '"""\nfrom pkg.a import f\nimport math\nimport pytest\n', 1
+    )
+    assert with_imports(mended, KNOWN, (Requirement("pytest"),)) == mended
+
+
+@pytest.mark.parametrize("text", ["x = g(1)\n", "import pkg.a\nx = pkg.a.f(1)\n", "x = inner()\n"])
+def test_what_nothing_gives_is_left_as_it_is(text: str) -> None:
+    assert with_imports(text, KNOWN, PACKAGES) == text

@@ -8,10 +8,10 @@ import pytest
 
 from adapters.models.chat.port import ChatRequest
 from adapters.models.chat.scripted import ScriptedModel
-from adapters.models.coder import Analysis, DesignInput
+from adapters.models.coder import Analysis, DesignInput, Finding
 from adapters.models.coding.coder import LanguageCoder
 from adapters.models.coding.noting import plain_findings, worked_examples
-from state.values.code_plan import CodePlan, FileRole
+from state.values.code_plan import CodePlan, FileRole, PaperCitation, QuantityKind
 from state.values.segments import Segment, SegmentKind
 
 PROSE, EQUATION, TABLE = SegmentKind.PROSE, SegmentKind.EQUATION, SegmentKind.TABLE
@@ -31,6 +31,7 @@ PAPER = segments(
     (PROSE, "2.2 Spread", "The spread follows from Equation 1."),
     (EQUATION, "2.2 Spread", "s = max(x) - min(x) (2)"),
     (PROSE, "3.1 Settings", "The values are from 0 to 10."),
+    (PROSE, "3.2 Results", "Table 1 is for values from 0 to 10."),
     (PROSE, "3.2 Results", "The mean of 2, 4 and 6 is 4.0. Section 2 tells why. See [1] and [2]."),
     (TABLE, "3.2 Results", "Table 1: Spread.\n\n1, 5 4\n2, 2 0"),
     (SegmentKind.REFERENCES, "References", "[1] A. B. Notes, 3(1):1-9, 2018."),
@@ -59,13 +60,21 @@ def designed(
     return asyncio.run(coder.design(given)).value, asked
 
 
-GIVEN = DesignInput("", "Two Measures", (Analysis("It.", plain_findings(PAPER)),), PAPER)
+RANGE = Finding(
+    "The values are from 0 to 10.",
+    PaperCitation("The values are from 0 to 10.", "3.1 Settings"),
+    QuantityKind.HYPERPARAMETER,
+    "range",
+    "0 to 10",
+)
+GIVEN = DesignInput("", "Two Measures", (Analysis("It.", (*plain_findings(PAPER), RANGE)),), PAPER)
 
 
 def test_examples_are_what_states_numbers_together_with_the_summary_last() -> None:
     found = worked_examples(PAPER)
 
     assert [each.citation.quote for each in found] == [
+        "Table 1 is for values from 0 to 10.",
         "The mean of 2, 4 and 6 is 4.0.",
         "Table 1: Spread.\n\n1, 5 4\n2, 2 0",
         "For 1 and 3 the mean is 2.",

@@ -167,6 +167,21 @@ def test_a_stub_is_asked_for_again() -> None:
     assert "f() has no body" in model.requests[1].messages[-1].text
 
 
+def test_a_small_model_writes_a_test_for_each_example_and_what_it_makes_up_is_left_out() -> None:
+    cited = (PaperCitation("The start is 0.5."), PaperCitation("For 4 and 6 the value is 1.25."))
+    part = Component("core", "Core", "The core.", "It gives numbers such as 0.5.", cited)
+    good = "def test_example_1():\n    assert g([4, 6]) == 1.25\n"
+    bad = "def test_example_2():\n    assert g([4, 8]) == 1.25\n"
+
+    draft, model = write(writing(TEST, component=part), f"```python\n{good}\n\n{bad}```")
+
+    said = model.requests[0].messages[1].text
+    assert "Example 1: “For 4 and 6 the value is 1.25.”" in said
+    assert "one test for each example, test_example_1," in said
+    assert draft.text == f"from pkg.b import g\n{good}"
+    assert "test_example_2" in draft.summary
+
+
 def test_tests_that_expect_numbers_of_nobody_are_left_out_and_said_so() -> None:
     good = "from pkg.b import g\n\n\ndef test_a():\n    assert g(1) == 1.4095\n"
     bad = "def test_b():\n    assert g(1) == 2.7182\n"
