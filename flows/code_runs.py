@@ -10,15 +10,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flows.composing import BUILT_IN, new_run_id, principal
+from flows.queueing import Asked, requeue_asked, submit_asked
 from flows.runs import RunResult, run_times
 from flows.wiring import Desk
 from state.code_events import CodeStarted
 from state.code_request import CodeOptions, CodeRequest, SourceType
-from state.envelope import Refs
-from state.events import Ancestor, Limits, draft
+from state.events import Limits
 from state.projection import Run
 from state.request import as_invalid_request
-from state.run_events import RunQueued
 from state.values.errors import InvalidRequest, RejectedError
 from state.values.redaction import redact
 
@@ -181,20 +180,8 @@ def is_repository_url(url: str) -> bool:
 
 
 def submit_code(desk: Desk, request: CodeRequest, *, flow_run_id: str | None = None) -> Run:
-    """Record `request` as a queued run, once: the same request again is the same run.
-
-    Raises as `flows.runs.submit` does.
-    """
-    desk.policy.authorise(request)
-    if desk.ledger.exists(request.id):
-        existing = desk.ledger.project(request.id)
-        if existing.fingerprint != request.fingerprint:
-            raise InvalidRequest(
-                f"run {request.id!r} was started with another request; use a new --run-id"
-            )
-        if existing.paper2code is not None:
-            return existing
-    return _queue(desk, request, task_id=request.id, attempt=1, flow_run_id=flow_run_id)
+    """Record `request` as a queued run, once; see `flows.queueing.submit_asked`."""
+    return submit_asked(desk, _asked(request), flow_run_id=flow_run_id)
 
 
 def requeue_code(desk: Desk, parent: Run, run_id: str) -> Run:
@@ -202,40 +189,17 @@ def requeue_code(desk: Desk, parent: Run, run_id: str) -> Run:
     if parent.paper2code is None:
         raise RejectedError(f"run {parent.run_id!r} makes no code", code="KIND")
     request = parent.paper2code.request.model_copy(update={"id": run_id})
-    ancestor = Ancestor(run_id=parent.run_id, position=parent.position, hash=parent.head_hash)
-    return _queue(
-        desk, request, task_id=parent.task_id, attempt=parent.attempt + 1, retry_of=ancestor
-    )
+    return requeue_asked(desk, _asked(request), parent)
 
 
-def _queue(
-    desk: Desk,
-    request: CodeRequest,
-    *,
-    task_id: str,
-    attempt: int,
-    retry_of: Ancestor | None = None,
-    flow_run_id: str | None = None,
-) -> Run:
+def _asked(request: CodeRequest) -> Asked:
     budgets = request.budgets
-    queued = RunQueued(
-        kind="paper2code",
-        task_id=task_id,
-        attempt=attempt,
-        fingerprint=request.fingerprint,
-        requested_by=request.principal,
-        limits=Limits(
-            model_calls=budgets.max_model_calls,
-            tokens=budgets.max_tokens,
-            cost_micro_usd=budgets.max_cost_micro_usd,
-        ),
-        retry_of=retry_of,
+    limits = Limits(
+        model_calls=budgets.max_model_calls,
+        tokens=budgets.max_tokens,
+        cost_micro_usd=budgets.max_cost_micro_usd,
     )
-    drafts = [
-        draft(event, Refs("start/1", f"start/1/{event.type}", flow_run_id))
-        for event in (queued, CodeStarted(request=request))
-    ]
-    return desk.ledger.append(request.id, drafts).state
+    return Asked("paper2code", request, CodeStarted(request=request), limits)
 
 
 def read_code_result(desk: Desk, run: Run) -> CodeResult:

@@ -18,14 +18,15 @@ from typing import Any, TypedDict
 from flows.composing import compose_request, micro_usd, new_run_id, principal
 from flows.engine_trouble import engine_trouble
 from flows.kinds import kind_of, request_of_run
+from flows.queueing import Asked, requeue_asked, submit_asked
 from flows.wiring import Desk, at_desk, open_desk
-from state.envelope import Refs, utc_text
+from state.envelope import utc_text
 from state.errors import LeaseHeld, Refused, Withheld
-from state.events import Ancestor, Event, Limits, draft
+from state.events import Event, Limits, draft
 from state.projection import Run
 from state.request import ResearchRequest, as_invalid_request, make_request
 from state.research_events import ArtifactRole, ResearchStarted
-from state.run_events import RunCancelled, RunCancelRequested, RunInterrupted, RunQueued
+from state.run_events import RunCancelled, RunCancelRequested, RunInterrupted
 from state.values.errors import AssayError, InvalidRequest, RejectedError
 from state.working_time import seconds_between
 
@@ -88,60 +89,23 @@ def request_of(
 
 
 def submit(desk: Desk, request: ResearchRequest, *, flow_run_id: str | None = None) -> Run:
-    """Record `request` as a queued run, once: the same request again is the same run.
-
-    `flow_run_id` is recorded as the flow run that asked. Raises `InvalidRequest` when the run id is
-    taken by another request, and `ObstructedError` (PERMISSION_DENIED) when the policy does not
-    allow it.
-    """
-    desk.policy.authorise(request)
-    if desk.ledger.exists(request.id):
-        existing = desk.ledger.project(request.id)
-        if existing.fingerprint != request.fingerprint:
-            raise InvalidRequest(
-                f"run {request.id!r} was started with another request; use a new --run-id"
-            )
-        if existing.research is not None:
-            return existing
-        # A crash came between the two events of a submission that nobody was told of.
-    return _queue(
-        desk, request, task_id=request.id, attempt=1, retry_of=None, flow_run_id=flow_run_id
-    )
+    """Record `request` as a queued run, once; see `flows.queueing.submit_asked`."""
+    return submit_asked(desk, _asked(request), flow_run_id=flow_run_id)
 
 
-def _queue(
-    desk: Desk,
-    request: ResearchRequest,
-    *,
-    task_id: str,
-    attempt: int,
-    retry_of: Ancestor | None,
-    flow_run_id: str | None = None,
-) -> Run:
+def _asked(request: ResearchRequest) -> Asked:
     budgets = request.budgets
-    queued = RunQueued(
-        kind="research",
-        task_id=task_id,
-        attempt=attempt,
-        fingerprint=request.fingerprint,
-        requested_by=request.principal,
-        limits=Limits(
-            searches=budgets.max_searches,
-            pages=budgets.max_read_pages,
-            model_calls=budgets.max_model_calls,
-            tokens=budgets.max_tokens,
-            cost_micro_usd=budgets.max_cost_micro_usd,
-        ),
-        retry_of=retry_of,
+    limits = Limits(
+        searches=budgets.max_searches,
+        pages=budgets.max_read_pages,
+        model_calls=budgets.max_model_calls,
+        tokens=budgets.max_tokens,
+        cost_micro_usd=budgets.max_cost_micro_usd,
     )
     started = ResearchStarted(
         objective=request.question, scope=request.scope, profile=request.profile, request=request
     )
-    drafts = [
-        draft(event, Refs("start/1", f"start/1/{event.type}", flow_run_id))
-        for event in (queued, started)
-    ]
-    return desk.ledger.append(request.id, drafts).state
+    return Asked("research", request, started, limits)
 
 
 def execute(
@@ -281,9 +245,7 @@ def requeue_research(desk: Desk, parent: Run, run_id: str) -> Run:
     if parent.research is None:
         raise Refused(f"run {parent.run_id!r} is no research run", code="KIND")
     request = parent.research.started.request.model_copy(update={"id": run_id})
-    ancestor = Ancestor(run_id=parent.run_id, position=parent.position, hash=parent.head_hash)
-    attempt = parent.attempt + 1
-    return _queue(desk, request, task_id=parent.task_id, attempt=attempt, retry_of=ancestor)
+    return requeue_asked(desk, _asked(request), parent)
 
 
 def cancel(desk: Desk, run_id: str, reason: str) -> Run:

@@ -9,8 +9,9 @@ import pytest
 
 from adapters.models.language.researcher import LanguageResearcher
 from flows import estimating, rounds, writing
+from flows.chat_models import chat_model
 from flows.estimating import estimate
-from flows.models import chat_model, require_model
+from flows.models import require_model
 from flows.settings import Settings
 from state.request import ResearchRequest, make_request
 from state.values.errors import InvalidRequest
