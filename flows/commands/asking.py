@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flows.commands.shared import budgets_of
+
 if TYPE_CHECKING:
     from state.request import ResearchRequest
 
@@ -23,7 +25,7 @@ def requested(
 
     Raises as `compose_request` does.
     """
-    from flows.composing import compose_request, micro_usd
+    from flows.composing import compose_request
 
     limits = {name: given for name, given in options.items() if name in _LIMITS}
     return compose_request(
@@ -38,8 +40,7 @@ def requested(
         scope=options["scope"],
         limits={
             **limits,
-            "max_tokens": budget_tokens,
-            "max_cost_micro_usd": None if budget_usd is None else micro_usd(budget_usd),
+            **budgets_of(budget_tokens, budget_usd),
         },
         profile=options["profile"],
         plan_review=options["review"],

@@ -7,20 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from flows.commands.executing import Manner, execute_run, refuse_held
-from flows.commands.shared import Json, LogJson, Quiet, RunId, run_at_desk, settings, show_result
+from flows.commands.shared import (
+    BudgetTokens,
+    BudgetUsd,
+    Json,
+    LogJson,
+    MaxModelCalls,
+    Quiet,
+    RunId,
+    RunName,
+    budgets_of,
+    limit_option,
+    run_at_desk,
+    settings,
+    show_result,
+)
 
 if TYPE_CHECKING:
     from state.code_request import CodeRequest
 
 
 StopPoint = Literal["plan", "files", "tests"]
-
-
-def _limit(flag: str, help_: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        flag, metavar="N", help=help_, rich_help_panel="Limits"
-    )
-    return option
 
 
 def paper2code(  # noqa: PLR0913 - every option is a parameter
@@ -54,28 +61,19 @@ def paper2code(  # noqa: PLR0913 - every option is a parameter
         list[str] | None,
         typer.Option("--exclude", metavar="REPO", help="Never look at this one; repeatable."),
     ] = None,
-    run_id: Annotated[
-        str | None, typer.Option("--run-id", metavar="ID", help="Name the run; again: same run.")
-    ] = None,
+    run_id: RunName = None,
     stop_after: Annotated[
         StopPoint | None,
         typer.Option(help="Stop after the plan, the files or the tests, resumable."),
     ] = None,
-    max_files: Annotated[int | None, _limit("--max-files", "Files in all.")] = None,
-    max_repairs: Annotated[int | None, _limit("--max-repairs", "Repairs, 0 to 3.")] = None,
-    max_model_calls: Annotated[
-        int | None, _limit("--max-model-calls", "Calls of the model in all.")
-    ] = None,
+    max_files: Annotated[int | None, limit_option("--max-files", "Files in all.")] = None,
+    max_repairs: Annotated[int | None, limit_option("--max-repairs", "Repairs, 0 to 3.")] = None,
+    max_model_calls: MaxModelCalls = None,
     verification_seconds: Annotated[
-        int | None, _limit("--verification-seconds", "Seconds that a test command may take.")
+        int | None, limit_option("--verification-seconds", "Seconds that a test command may take.")
     ] = None,
-    budget_tokens: Annotated[
-        int | None, _limit("--budget-tokens", "Tokens that models may read and write.")
-    ] = None,
-    budget_usd: Annotated[
-        float | None,
-        typer.Option("--budget-usd", metavar="USD", help="Money in all.", rich_help_panel="Limits"),
-    ] = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
     quiet: Quiet = False,
     json: Json = False,
     log_json: LogJson = False,
@@ -89,7 +87,6 @@ def paper2code(  # noqa: PLR0913 - every option is a parameter
     Example: assay paper2code paper.pdf --workspace smoother --model openai:gpt-5
     """
     from flows.code_runs import compose_code_request
-    from flows.composing import micro_usd
 
     request = compose_code_request(
         source,
@@ -107,8 +104,7 @@ def paper2code(  # noqa: PLR0913 - every option is a parameter
             "max_repairs": max_repairs,
             "max_model_calls": max_model_calls,
             "verification_seconds": verification_seconds,
-            "max_tokens": budget_tokens,
-            "max_cost_micro_usd": None if budget_usd is None else micro_usd(budget_usd),
+            **budgets_of(budget_tokens, budget_usd),
         },
     )
     _make(request, Manner(quiet, json, log_json, stop_after))

@@ -18,10 +18,15 @@ from flows.commands.executing import (
 )
 from flows.commands.shared import (
     RUN_HELP,
+    BudgetTokens,
+    BudgetUsd,
     Json,
     LogJson,
+    MaxModelCalls,
     Quiet,
     RunId,
+    RunName,
+    limit_option,
     run_at_desk,
     settings,
     show_result,
@@ -46,13 +51,6 @@ Sources = Annotated[
     list[Path] | None,
     typer.Option("--sources", "-s", metavar="PATH", help="A folder or file to read; repeatable."),
 ]
-
-
-def _limit(flag: str, help_: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        flag, metavar="N", help=help_, rich_help_panel="Limits"
-    )
-    return option
 
 
 def research(  # noqa: PLR0913 - every option is a parameter
@@ -81,9 +79,7 @@ def research(  # noqa: PLR0913 - every option is a parameter
     review: Annotated[
         bool, typer.Option("--review", help="Let a person decide on the plan first.")
     ] = False,
-    run_id: Annotated[
-        str | None, typer.Option("--run-id", metavar="ID", help="Name the run; again: same run.")
-    ] = None,
+    run_id: RunName = None,
     stop_after: Annotated[StopPoint | None, typer.Option(help="Stop there, resumable.")] = None,
     cross_check: Annotated[
         bool, typer.Option("--cross-check", help="Ask for two distinct origins.")
@@ -93,24 +89,19 @@ def research(  # noqa: PLR0913 - every option is a parameter
         str, typer.Option(metavar="TEXT", help="What belongs to the question.")
     ] = "",
     type_: Annotated[Kind, typer.Option("--type", help="The kind of research.")] = "academic",
-    max_rounds: Annotated[int | None, _limit("--max-rounds", "Rounds in all.")] = None,
-    max_queries: Annotated[int | None, _limit("--max-queries", "Queries a round.")] = None,
-    max_pages: Annotated[int | None, _limit("--max-pages", "Sources read a round.")] = None,
-    max_searches: Annotated[int | None, _limit("--max-searches", "Searches in all.")] = None,
-    max_read_pages: Annotated[int | None, _limit("--max-read-pages", "Sources in all.")] = None,
-    max_model_calls: Annotated[
-        int | None, _limit("--max-model-calls", "Calls of a model in all.")
+    max_rounds: Annotated[int | None, limit_option("--max-rounds", "Rounds in all.")] = None,
+    max_queries: Annotated[int | None, limit_option("--max-queries", "Queries a round.")] = None,
+    max_pages: Annotated[int | None, limit_option("--max-pages", "Sources read a round.")] = None,
+    max_searches: Annotated[int | None, limit_option("--max-searches", "Searches in all.")] = None,
+    max_read_pages: Annotated[
+        int | None, limit_option("--max-read-pages", "Sources in all.")
     ] = None,
+    max_model_calls: MaxModelCalls = None,
     research_seconds: Annotated[
-        int | None, _limit("--research-seconds", "Seconds in which new research may begin.")
+        int | None, limit_option("--research-seconds", "Seconds in which new research may begin.")
     ] = None,
-    budget_tokens: Annotated[
-        int | None, _limit("--budget-tokens", "Tokens that models may read and write.")
-    ] = None,
-    budget_usd: Annotated[
-        float | None,
-        typer.Option("--budget-usd", metavar="USD", help="Money in all.", rich_help_panel="Limits"),
-    ] = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
     quiet: Quiet = False,
     json: Json = False,
     log_json: LogJson = False,

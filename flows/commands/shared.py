@@ -29,8 +29,37 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 LogJson = Annotated[
     bool, typer.Option("--log-json", help="Write logs to stderr, as lines of JSON.")
 ]
+
+
+def limit_option(flag: str, help_: str) -> typer.models.OptionInfo:
+    """Return an option that bounds what a run may use."""
+    option: typer.models.OptionInfo = typer.Option(
+        flag, metavar="N", help=help_, rich_help_panel="Limits"
+    )
+    return option
+
+
+# What research and making code can both be asked for.
+RunName = Annotated[
+    str | None, typer.Option("--run-id", metavar="ID", help="Name the run; again: same run.")
+]
+MaxModelCalls = Annotated[int | None, limit_option("--max-model-calls", "Calls of models in all.")]
+BudgetTokens = Annotated[
+    int | None, limit_option("--budget-tokens", "Tokens that models may read and write.")
+]
+BudgetUsd = Annotated[
+    float | None,
+    typer.Option("--budget-usd", metavar="USD", help="Money in all.", rich_help_panel="Limits"),
+]
 RUN_HELP = "The run's id, or its beginning; 'assay runs' lists them."
 RunId = Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)]
+
+
+def budgets_of(tokens: int | None, usd: float | None) -> dict[str, int | None]:
+    """Return the limits that `--budget-tokens` and `--budget-usd` set, as requests name them."""
+    from flows.composing import micro_usd
+
+    return {"max_tokens": tokens, "max_cost_micro_usd": None if usd is None else micro_usd(usd)}
 
 
 def settings() -> "Settings":
