@@ -1,5 +1,6 @@
 """Composes a document's text and blocks from the lines of its pages."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -40,6 +41,7 @@ def compose(pages: Sequence[Sequence[Line]]) -> Composition:
             for line in page
             if not _is_flow(line) or id(line) in edges
         ]
+    found = _without_labels(found)
     levels = _levels(found)
     writer = _Writer(levels)
     for chain in chains(found, usual):
@@ -50,6 +52,28 @@ def compose(pages: Sequence[Sequence[Line]]) -> Composition:
 
 def _is_flow(line: Line) -> bool:
     return not line.hidden and not line.aside
+
+
+def _without_labels(found: Sequence[Paragraph]) -> list[Paragraph]:
+    """Return `found` with what stands several times and heads nothing as no heading.
+
+    Such are the labels of figures, which are often larger than the text.
+    """
+    heads: Counter[str] = Counter()
+    idle: Counter[str] = Counter()
+    main = [paragraph for paragraph in found if paragraph.main]
+    for at, paragraph in enumerate(main):
+        if paragraph.kind is BlockKind.HEADING:
+            below = main[at + 1].kind if at + 1 < len(main) else BlockKind.CAPTION
+            heads[paragraph.text] += 1
+            idle[paragraph.text] += below in (BlockKind.HEADING, BlockKind.CAPTION)
+    labels = {text for text, count in heads.items() if count == idle[text] > 1}
+    return [
+        replace(paragraph, kind=BlockKind.PARAGRAPH)
+        if paragraph.kind is BlockKind.HEADING and paragraph.text in labels
+        else paragraph
+        for paragraph in found
+    ]
 
 
 def _rank(heading: Paragraph) -> tuple[float, int]:

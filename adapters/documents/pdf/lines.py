@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -21,6 +21,7 @@ _MATH = re.compile(
 # What stands for a bullet whose name no list of glyphs knows.
 _NAMED_BULLET = re.compile(r"\A/[A-Za-z]{1,3}\d{3,6}\s+(?=\S)")
 _SHADOWS = 4
+_LONG_ROWS = 1.5  # how much more they count: turned labels of a figure are many, and short
 _GUESSED = 0.4
 _SUBSET = re.compile(r"^/?[A-Z]{6}\+")
 
@@ -113,12 +114,12 @@ def make_lines(rows: Iterable[Sequence[Run]], page: int) -> list[Line]:
     Lines that are written across the direction of most of the page are `aside`, and last.
     """
     made = [(row, main) for row in rows if (main := _main_run(row)) is not None]
-    sizes: Counter[int] = Counter()
+    weights: defaultdict[int, float] = defaultdict(float)
     for row, main in made:
-        sizes[main.angle] += sum(len(run.text) for run in row)
-    if not sizes:
+        weights[main.angle] += sum(len(run.text) for run in row) ** _LONG_ROWS
+    if not weights:
         return []
-    frame = sizes.most_common(1)[0][0]
+    frame = max(weights, key=lambda angle: weights[angle])
     lines = [_line(row, main, page, frame) for row, main in made]
     lines = [line for line in lines if line.text]
     return [line for line in lines if not line.aside] + [line for line in lines if line.aside]

@@ -319,6 +319,7 @@ async def test_the_sections_of_a_paper_have_levels_and_head_their_blocks(
         for b in document.blocks
         if b.kind is BlockKind.HEADING
     }
+    assert "Input-Input Layer5" not in headings  # the label of five figures
     sections = ["Attention Is All You Need", "3 Model Architecture", "3.2 Attention"]
     levels = [headings[section] for section in [*sections, "3.2.1 Scaled Dot-Product Attention"]]
     assert levels == sorted(set(levels))
@@ -328,6 +329,23 @@ async def test_the_sections_of_a_paper_have_levels_and_head_their_blocks(
         if "most commonly used attention" in document.text[b.start : b.end]
     )
     assert (block.heading, block.page) == ("3.2.1 Scaled Dot-Product Attention", 4)
+
+
+async def test_the_figures_at_the_end_of_a_paper_have_their_captions(
+    files: Path, converter: SandboxedConverter, known: dict[str, Conversion]
+) -> None:
+    """Cases: G 58. Their labels are turned, and more than the words of the captions."""
+    document = (await converted("papers/Transformer.pdf", files, converter, known)).document
+    assert document is not None
+
+    captions = {
+        document.text[b.start : b.end].split(":")[0]: b.page
+        for b in document.blocks
+        if b.kind is BlockKind.CAPTION and b.main
+    }
+    figures = {name: page for name, page in captions.items() if name.startswith("Figure")}
+    assert figures == {f"Figure {n}": page for n, page in enumerate((3, 4, 13, 14, 15), 1)}
+    assert "The Law will never" not in " ".join(document.main_text.split())
 
 
 @pytest.mark.parametrize("name", [n for n in OUTCOMES if n.startswith("evil/")])

@@ -14,7 +14,7 @@ from adapters.documents.pdf.titles import title_of
 from adapters.documents.reading import number_blocks
 from state.values.blocks import Block, BlockKind, Document
 from state.values.quotes import NormalisedText
-from tests.adapters.documents.pdf_maker import Pdf, column, prose, show, simple
+from tests.adapters.documents.pdf_maker import WORDS, Pdf, column, prose, show, simple
 
 
 def document(data: bytes) -> Document:
@@ -158,6 +158,24 @@ def test_the_second_reader_stands_in_only_when_it_is_better() -> None:
     assert not compare(words, "").second_is_better
     assert compare(words, "Entirely other things were seen here").is_doubtful
     assert not compare("hyphen-\nated words", "hyphen\ufffeated words").is_doubtful
+
+
+def test_names_of_glyphs_that_only_tell_codes_are_read_as_characters() -> None:
+    """Cases: G 59. The first reader says /C87/C104 of these."""
+    said = ["Whatever is drawn with such names", "is read as the words that they show."]
+    pdf = Pdf()
+    names = " ".join(f"{ord(char)} /C{ord(char)}" for char in sorted(set("".join(said))))
+    pdf.fonts["F4"] = (
+        "<< /Type /Font /Subtype /Type1 /BaseFont /ABCDEF+Own /FirstChar 32 /LastChar 126 "
+        f"/Widths [{' '.join(['500'] * 95)}] "
+        f"/Encoding << /Type /Encoding /Differences [{names}] >> >>"
+    )
+    pdf.page("".join(show(line, 72, 700 - 12 * at, font="F4") for at, line in enumerate(said)))
+
+    made = document(pdf.data())
+
+    assert made.text == "\n".join(said)
+    assert made.quality.pages_in_doubt == (1,)
 
 
 def test_text_drawn_twice_to_look_bold_is_read_once() -> None:
@@ -314,6 +332,40 @@ def test_blocks_are_told_by_how_they_look() -> None:
     assert [b.level for b in made.blocks if b.kind is BlockKind.HEADING] == [1, 2, 2, 3]
     assert block_of(made, "def main").heading == "2.1 Parts"
     assert made.title == "A Study of Small Files"
+
+
+def test_figures_at_the_end_keep_their_captions_whatever_labels_they_have() -> None:
+    """Cases: G 58."""
+    pdf = Pdf()
+    picture = f"/Im {pdf.picture()} 0 R"
+    said = {
+        3: "Two heads of attention, in layer 5 of 6, that follow dependencies over a distance",
+        4: "Heads of the encoder, of which each learned a task of its own in all of the layers",
+    }
+    pdf.page(show("Visualizations", 72, 730, size=14) + column(prose(12)))
+    for number, words in said.items():
+        labels = "".join(
+            f"BT /F1 8 Tf 0 1 -1 0 {90 + at % 34 * 12} {410 + at // 34 * 100} Tm ({word}) Tj ET\n"
+            for at, word in enumerate(
+                sorted(WORDS.split() * 4, key=lambda word: word[number - 3 :])
+            )
+        )
+        caption = show(f"Figure {number}: {words}", 72, 300)
+        pdf.page(
+            f"q 400 0 0 200 80 390 cm /Im Do Q\n{labels}"
+            + show("Input Layer5", 80, 640, size=18)
+            + caption,
+            xobjects=picture,
+        )
+
+    made = document(pdf.data())
+
+    captions = [made.text[b.start : b.end] for b in made.blocks if b.kind is BlockKind.CAPTION]
+    assert [text.split(":")[0] for text in captions] == ["Figure 3", "Figure 4"]
+    assert all(block_of(made, text).main for text in captions)
+    headings = [text for kind, text in parts(made) if kind == "heading"]
+    assert headings == ["Visualizations"]
+    assert "2 pictures" in made.quality.dropped
 
 
 def test_paragraphs_are_parted_by_space_or_by_their_first_line() -> None:
