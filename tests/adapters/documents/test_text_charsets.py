@@ -94,6 +94,9 @@ def test_a_character_across_any_edge_stays_whole(size: int, character: str) -> N
     text = "a" * size + character + "b" * 10
 
     assert decode(text.encode()).text == text
+    made = convert_bytes(text.encode(), "paper", "").document
+    assert made is not None
+    assert made.text == text
 
 
 def test_letters_far_from_the_beginning_are_looked_at() -> None:
@@ -105,6 +108,7 @@ def test_letters_far_from_the_beginning_are_looked_at() -> None:
     [
         (b"one\0two\0three", Outcome.PARTIAL, "one\ufffdtwo\ufffdthree"),
         ("a\x85b\u2028c\x0bd".encode(), Outcome.OK, "a\x85b\u2028c\x0bd"),
+        (b"caf\xe9", Outcome.OK, "café"),
         (b"\xef\xbb\xbf", Outcome.EMPTY, None),
         (b"\xff\xfe" + "\ud800x".encode("utf-16-le", "surrogatepass"), Outcome.PARTIAL, "\ufffdx"),
         (b"\xed\xa0\x80 half", Outcome.PARTIAL, None),
@@ -112,6 +116,7 @@ def test_letters_far_from_the_beginning_are_looked_at() -> None:
     ],
 )
 def test_odd_files_end_in_a_named_outcome(data: bytes, outcome: Outcome, text: str | None) -> None:
+    """Cases: measured, Latin-1."""
     conversion = convert_bytes(data, "a.txt", "")
 
     assert conversion.outcome in (outcome, Outcome.OK if text is None else outcome)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sandbox import beside, bubblewrap, choose
+from adapters.sandbox import beside, bubblewrap, choose, toolchains
 from adapters.sandbox.fake import FakeSandbox, finished
 from adapters.sandbox.port import Command, Level, Sandbox, SandboxUnavailable
 from state.values.errors import InvalidRequest
@@ -80,6 +80,37 @@ def test_what_bubblewrap_says_comes_with_advice(
 
     assert said in reason
     assert advice in reason
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("level", [Level.NAMESPACES, Level.LANDLOCK])
+async def test_within_a_sandbox_a_lesser_one_is_used_or_it_is_said_that_there_is_none(
+    level: Level, tmp_path: Path
+) -> None:
+    """Cases: H 68, 70. The kernel really refuses namespaces, as in a container without rights."""
+    outer = opened(level)
+    (tmp_path / "workspace").mkdir()
+    found = toolchains.python()
+    nested = (
+        f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+        "from adapters.sandbox import choose\n"
+        "print(choose.describe())\n"
+        "try:\n    print(choose.open_sandbox().level)\n"
+        "except choose.SandboxUnavailable as error:\n    print(error.message)\n"
+    )
+    command = Command(
+        (*found.argv_prefix, "-B", "-c", nested),
+        read_only=(*found.read_only, ROOT),
+        environment=found.environment,
+        limits=SMALL,
+    )
+
+    finished = await outer.run(tmp_path / "workspace", command)
+
+    described, chosen = finished.output_tail.decode().strip().splitlines()
+    assert finished.exit_code == 0
+    assert "no namespaces: " in described
+    assert chosen == Level.LANDLOCK or "not run here" in chosen
 
 
 @pytest.mark.usefixtures("untried")

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import secrets
 from pathlib import Path
 
 import anyio
@@ -10,7 +11,7 @@ import pytest
 from adapters.sandbox.beside import UnconfinedSandbox
 from adapters.sandbox.port import Command, Level, SandboxUnavailable
 from adapters.sandbox.probe import probe
-from tests.adapters.sandbox.conftest import SMALL, Bench, Machine, names_in, said
+from tests.adapters.sandbox.conftest import SMALL, Bench, Machine, carrying, names_in, said
 
 pytestmark = pytest.mark.anyio
 
@@ -169,6 +170,31 @@ async def test_no_process_in_sight_tells_a_secret(bench: Bench, machine: Machine
     assert finished.exit_code == 0
     assert machine.secret not in said(finished)
     assert "ASSAY_HOME" not in said(finished)
+
+
+async def test_no_command_line_of_this_machine_tells_what_a_command_is_given(bench: Bench) -> None:
+    """Cases: H 67. Looked at from outside, where every user may read them, while it runs."""
+    secret = secrets.token_hex(16)
+    command = Command((), environment={"GIVEN": secret}, limits=SMALL)
+    running = False
+    told: list[int] = []
+
+    async def look() -> None:
+        nonlocal running
+        while True:
+            running = running or bool(bench.alive())
+            told.extend(carrying(secret))
+            await anyio.sleep(0.02)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(look)
+        code = "import os, time; time.sleep(0.5); print(os.environ['GIVEN'])"
+        finished = await bench.python(code, command=command)
+        group.cancel_scope.cancel()
+
+    assert said(finished) == secret
+    assert running
+    assert told == []
 
 
 async def test_another_command_is_out_of_reach(bench: Bench, tmp_path: Path) -> None:

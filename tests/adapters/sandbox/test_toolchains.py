@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 
+import anyio
 import pytest
 
 from adapters.sandbox import toolchains
@@ -99,6 +101,28 @@ async def test_at_the_level_landlock_a_server_is_refused_at_once(landlocked: Ben
 
     assert finished.exit_code == 1
     assert "PermissionError" in said(finished)
+
+
+async def test_an_application_can_be_asked_by_its_test_client(bench: Bench) -> None:
+    """Cases: H 71."""
+    pytest.importorskip("fastapi")
+    client = """
+    from fastapi import FastAPI
+    from fastapi.testclient import TestClient
+    app = FastAPI()
+    @app.get("/{number}")
+    async def double(number: int) -> int:
+        return 2 * number
+    with TestClient(app) as client:
+        print(client.get("/21").json())
+    """
+
+    with anyio.fail_after(110):
+        finished = await bench.sandbox.run(
+            bench.workspace, prepared(toolchains.python, "-c", dedent(client))
+        )
+
+    assert (finished.exit_code, finished.limit, said(finished)) == (0, "", "42"), said(finished)
 
 
 async def test_event_loops_threads_and_child_processes_work(bench: Bench) -> None:
