@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
+from adapters.search.fusing import WORDS, best_ranking, open_ranking
 from flows.person import user_name
 from state.request import ResearchRequest, make_request
 from state.values.errors import InvalidRequest
@@ -34,6 +35,7 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
     origins: Sequence[str] = (),
     references: Sequence[str] = (),
     model: str | None = None,
+    ranking: str | None = None,
     now: datetime,
     run_id: str | None = None,
     scope: str = "standard",
@@ -45,7 +47,8 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
     `sources` are local files and folders, `search` names providers of the web in the order they
     are asked, `references` are addresses to read, and `origins` the hosts that may be read:
     without any, those of the references, or every host when the web is searched. `model` is by
-    default the one that the settings name; `extractive` is the built-in researcher.
+    default the one that the settings name; `extractive` is the built-in researcher. `ranking` is
+    by default the best that is installed for the folders there are.
 
     Needs no desk and leaves nothing on the disk. Raises `InvalidRequest` when the question is
     empty, a source is missing or unreadable, a provider is unknown, or a limit is outside its
@@ -53,7 +56,7 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
     """
     if not question.strip():
         raise InvalidRequest("the question is empty; say in quotes what to find out")
-    paths = [_source(Path(source)) for source in sources]
+    paths = [_source(source) for source in sources]
     if not (paths or search or references):
         raise InvalidRequest(
             "say where to research: name a folder or file with --sources, a search of the web with "
@@ -70,6 +73,7 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
         reference_urls=tuple(dict.fromkeys(references)),
         allowed_origins=_origins(origins, search, references),
         model=_model(model, limits or {}),
+        ranking=_ranking(ranking, paths),
         scope=scope,
         limits=limits,
         **options,
@@ -106,6 +110,14 @@ def _model(name: str | None, limits: Mapping[str, int | None]) -> str:
     return chosen
 
 
+def _ranking(name: str | None, paths: Sequence[str]) -> str:
+    """Return the ranking of what is found in folders; raises when it is not to be had here."""
+    if name is None:
+        return best_ranking() if paths else WORDS
+    open_ranking(name)
+    return name
+
+
 def _origins(
     origins: Sequence[str], search: Sequence[str], references: Sequence[str]
 ) -> Sequence[str] | Literal["any"]:
@@ -121,10 +133,13 @@ def _origins(
     return ANY if search else tuple(references)
 
 
-def _source(path: Path) -> str:
+def _source(source: str | Path) -> str:
+    if not str(source).strip():
+        raise InvalidRequest("a source is empty; name a folder or a file, '.' for this one")
+    path = Path(source)
     try:
         return str(path.expanduser().resolve(strict=True))
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:  # a NUL in a path is a ValueError
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidRequest(
             f"source {str(path)!r}: {reason}; name a folder or a file that is there"
