@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flows.server_bodies import refuse_unreadable
 from flows.server_pages import App, Message, confine
 from flows.server_record import (
     Place,
@@ -215,7 +216,7 @@ def serve(listener: socket.socket, place: Place, idle_limit_s: float) -> None:
     origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
     server = uvicorn.Server(
         uvicorn.Config(
-            activity.watch(confine(create_app(final=True), origin)),
+            activity.watch(confine(refuse_unreadable(create_app(final=True)), origin)),
             lifespan="on",
             log_level="warning",
             access_log=False,
