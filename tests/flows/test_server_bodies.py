@@ -60,7 +60,10 @@ def ask(*parts: bytes) -> tuple[list[bytes], int, bytes]:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    asyncio.run(refuse_unreadable(app)({"type": "http"}, receive, send))
+    async def answer() -> None:
+        await refuse_unreadable(app)({"type": "http"}, receive, send)
+
+    asyncio.run(answer())
     return read, sent[0]["status"], b"".join(each["body"] for each in sent[1:])
 
 
