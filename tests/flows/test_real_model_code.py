@@ -58,7 +58,9 @@ def bench() -> Iterator[Bench]:
 def make_code(paper: Path, folder: Path, url: str) -> CodeResult:
     """Make code of the paper, and check that what is said of it is true."""
     folder.mkdir(exist_ok=True)
-    settings = Settings(home=folder / "home", model_url=url, model_context=CONTEXT)
+    settings = Settings(
+        home=folder / "home", model_url=url, model_context=CONTEXT, model_deadline_s=900
+    )
     desk = make_desk(settings)
     request = compose_code_request(
         str(paper),

@@ -28,7 +28,7 @@ _SUMMARY_CHARACTERS = 500
 _CHARACTERS_PER_FILE = 3000
 # A small model keeps to one file what a larger one would split: each file costs it a call, and each
 # import between files is a chance to be wrong. Nor does it plan better for seeing all of a paper.
-_CHARACTERS_OF_FEW, _SHARE_PLANNING = 6000, 8
+_CHARACTERS_OF_FEW, _SHARE_PLANNING = 6000, 16
 _MOST_OPTIONS = 24
 _MOST_FUNCTIONS = 8
 _FORMULA = re.compile(r"[^=<>!]=[^=]|[≈≤≥∝←]")
