@@ -2,11 +2,13 @@
 
 The pages would ask a service that measures audiences, and what they show (a report, a plan) may
 hold text of strangers: with these headers nothing of it can make a browser ask anybody else, and
-no other page can show them in a frame.
+no other page can show them in a frame. An address whose path leads upwards is not there.
 """
 
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+from urllib.parse import unquote
 
 Message = MutableMapping[str, Any]
 App = Callable[..., Awaitable[None]]
@@ -30,8 +32,16 @@ def policy(origin: str) -> str:
     )
 
 
+def leads_out(path: str) -> bool:
+    """Tell whether `path`, as the server decoded it, has a part that leads upwards, or a NUL.
+
+    What is encoded twice is decoded again: whatever decodes it later finds nothing.
+    """
+    return any("\0" in each or ".." in re.split(r"[/\\]", each) for each in (path, unquote(path)))
+
+
 def confine(app: App, origin: str) -> App:
-    """Return `app` with the headers on each of its answers."""
+    """Return `app` with the headers on each of its answers, and without paths that lead out."""
     headers = [
         (b"content-security-policy", policy(origin).encode()),
         (b"x-content-type-options", b"nosniff"),
@@ -44,6 +54,10 @@ def confine(app: App, origin: str) -> App:
                 message["headers"] = [*message["headers"], *headers]
             await send(message)
 
+        if scope["type"] == "http" and leads_out(scope["path"]):
+            await send_on({"type": "http.response.start", "status": 404, "headers": []})
+            await send_on({"type": "http.response.body", "body": b"Not found"})
+            return
         await app(scope, receive, send_on)
 
     return confined

@@ -311,6 +311,23 @@ def test_the_page_for_people_is_served(home: Path, up: Callable[..., Server]) ->
     assert b"<script" in page
 
 
+@pytest.mark.parametrize("place", ["/", "/v2/", "/api/", "/v2/assets/"])
+def test_no_path_leads_out_of_the_pages(place: str, home: Path, up: Callable[..., Server]) -> None:
+    """Cases: F 49. What is looked for holds the secret, some folders above the pages."""
+    server = up()
+    record = Place.of(home).record
+    upward = ["../", "%2e%2e/", "..%2f", "%2e%2e%2f", "..%5c", "%252e%252e%252f", ".%2e/"]
+    paths = [place + lead * 9 + str(record).lstrip("/") for lead in upward]
+    paths += [place + lead * depth + record.name for lead in upward for depth in (1, 2, 3)]
+    paths += [f"{place}%00", f"{place}..", f"{place}%2e%2e"]
+
+    for path in paths:
+        status, answer, headers = ask(server, "GET", path, headers={"Accept": "text/html"})
+
+        assert (status, answer) == (404, b"Not found"), path
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
 def test_a_short_flow_leaves_all_its_records_and_nothing_on_the_terminal(
     home: Path, up: Callable[..., Server]
 ) -> None:
