@@ -12,8 +12,8 @@ from state.values.origins import ANY
 
 _LIMITS = {
     "max_rounds": "rounds {}", "max_queries": "queries a round {}",
-    "max_pages": "sources a round {}", "max_searches": "searches {}",
-    "max_read_pages": "sources {}", "max_files": "files {}", "max_repairs": "repairs {}",
+    "max_pages": "sources a round {}", "max_searches": "searches in all {}",
+    "max_read_pages": "sources in all {}", "max_files": "files {}", "max_repairs": "repairs {}",
     "max_model_calls": "calls of a model {}", "max_tokens": "tokens {}",
     "research_seconds": "new research within {} s", "verification_seconds": "a test command {} s",
 }  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-SOON_S = 60.0  # only guards against hanging
+SOON_S = 120.0  # only guards against hanging
 _POLL_S = 0.1
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
@@ -201,7 +201,8 @@ class Page:
         )  # fmt: skip
 
     def shoot(self, path: Path) -> None:
-        """Write what is on the screen as a PNG."""
+        """Write what is on the screen as a PNG, once it is drawn."""
+        self.ask("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))")
         path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot")["data"]))
 
 
