@@ -14,7 +14,7 @@ import anyio
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import FlowRun, State, StateType
-from prefect.exceptions import ObjectNotFound
+from prefect.exceptions import ObjectNotFound, PrefectException, PrefectHTTPStatusError
 from prefect.flow_runs import aresume_flow_run
 from prefect.input.actions import read_flow_run_input
 from prefect.states import Cancelled, Completed, Crashed, Scheduled
@@ -37,6 +37,9 @@ _PAGE = 200
 _STALE_S = 120.0
 _CANCELLING_S = 5.0
 _START_S = 600.0  # on a busy machine a process may take long to start
+_TELLING_S = 60.0  # after its end a run is still published, and a webhook told of it
+# One flow run may be deleted or resumed by a person meanwhile, or be refused by the server.
+_OF_ONE_RUN = (AssayError, RuntimeError, PrefectException, PrefectHTTPStatusError)
 _LIVE = [
     StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING, StateType.PAUSED,
     StateType.CANCELLING,
@@ -95,7 +98,7 @@ async def sweep(desk: Desk, *, resumes: bool = True) -> Swept:
                 if await anyio.to_thread.run_sync(desk.ledger.exists, run_id):
                     one = _One(desk, client, swept, resumes)
                     await one.look(run_id, flow_runs.get(run_id, []))
-            except (AssayError, RuntimeError) as error:
+            except _OF_ONE_RUN as error:
                 swept.problems[run_id] = one_line(str(error))
     for told in await tell_due(desk):
         if not told.code:
@@ -171,10 +174,15 @@ class _One:
         """Tell whether the process is gone of a flow run in `state`, whose run nobody executes."""
         if state.is_pending():
             return _age_s(state) > _START_S
+        if run.is_terminal and self._since(run.updated_at) < _TELLING_S:
+            return False  # whoever ended it is telling of that, and without a lease
         lines = await anyio.to_thread.run_sync(self.desk.ledger.read, run.run_id)
         leases = [line.envelope.time for line in lines if line.envelope.type == "run_leased"]
         has_had_lease = leases and state.timestamp < datetime.fromisoformat(leases[-1])
         return bool(has_had_lease) or _age_s(state) > _STALE_S
+
+    def _since(self, when: str) -> float:
+        return (self.desk.now() - datetime.fromisoformat(when)).total_seconds()
 
     async def _tell_answer(self, run: Run, flow_run: FlowRun, state: State) -> None:
         key = state.state_details.pause_key or ""

@@ -1,0 +1,91 @@
+"""The recovery's look at flow runs, each for itself; the server is a stand-in that says no."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import pytest
+from prefect.client.schemas.objects import FlowRun, State
+from prefect.exceptions import NotPausedError, ObjectNotFound
+from prefect.states import Cancelling, Running
+
+from flows import sweeping
+from flows.runs import cancel
+from flows.served import TAG
+from flows.sweeping import Swept, sweep
+from flows.wiring import Desk
+from tests.flows.world import World, queued
+
+
+class Server:
+    """Knows flow runs, and refuses to change those in `refused`."""
+
+    def __init__(self, *flow_runs: FlowRun) -> None:
+        self.flow_runs = flow_runs
+        self.refused: dict[str, Exception] = {}
+        self.ended: list[str] = []
+
+    async def read_flow_runs(self, **_: Any) -> list[FlowRun]:
+        return list(self.flow_runs)
+
+    async def set_flow_run_state(self, flow_run_id: Any, *_: Any, **__: Any) -> None:
+        found = next(each for each in self.flow_runs if each.id == flow_run_id)
+        run_id = found.parameters["run_id"]
+        if run_id in self.refused:
+            raise self.refused[run_id]
+        self.ended.append(run_id)
+
+
+def flow_run_of(run_id: str, state: State[Any]) -> FlowRun:
+    return FlowRun(
+        id=uuid4(), flow_id=uuid4(), parameters={"run_id": run_id}, tags=[TAG], state=state
+    )
+
+
+def swept(desk: Desk, server: Server, monkeypatch: pytest.MonkeyPatch) -> Swept:
+    @asynccontextmanager
+    async def client() -> AsyncIterator[Server]:
+        yield server
+
+    monkeypatch.setattr(sweeping, "get_client", client)
+    return anyio.run(lambda: sweep(desk, resumes=False))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "home")
+
+
+@pytest.mark.parametrize("error", [ObjectNotFound(None), NotPausedError("it went on")])
+def test_what_is_wrong_with_one_flow_run_keeps_no_other_from_being_seen_to(
+    world: World, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    desk = world.desk()
+    long_ago = datetime.now(UTC) - timedelta(hours=1)
+    for run_id in ("r1", "r2"):
+        cancel(desk, queued(desk, run_id), "not wanted")
+    server = Server(*(flow_run_of(each, Cancelling(timestamp=long_ago)) for each in ("r1", "r2")))
+    server.refused["r1"] = error
+
+    done = swept(desk, server, monkeypatch)
+
+    assert (server.ended, done.ended, [*done.problems]) == (["r2"], ["r2"], ["r1"])
+
+
+def test_whoever_has_just_ended_a_run_may_still_be_telling_of_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = world.desk()
+    cancel(desk, queued(desk), "not wanted")
+    long_ago = datetime.now(UTC) - timedelta(hours=1)
+    server = Server(flow_run_of("r1", Running(timestamp=long_ago)))
+
+    at_once = swept(desk, server, monkeypatch)
+    world.clock.advance(seconds=120)
+    later = swept(desk, server, monkeypatch)
+
+    assert (at_once.ended, later.ended) == ([], ["r1"])
