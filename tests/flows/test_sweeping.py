@@ -60,7 +60,7 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path / "home")
 
 
-@pytest.mark.parametrize("error", [ObjectNotFound(None), NotPausedError("it went on")])
+@pytest.mark.parametrize("error", [ObjectNotFound(KeyError("flow run")), NotPausedError("it went on")])
 def test_what_is_wrong_with_one_flow_run_keeps_no_other_from_being_seen_to(
     world: World, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
