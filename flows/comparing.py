@@ -147,6 +147,9 @@ def _differences(earlier: Run, later: Run) -> tuple[str, ...]:
     if one.model != two.model:
         made = [request.model or "extractive" for request in (one, two)]
         remarks.append(f"Another researcher wrote them: {made[0]}, then {made[1]}.")
+    if one.ranking != two.ranking:
+        order = [request.ranking or "words alone" for request in (one, two)]
+        remarks.append(f"What was found was ranked by {order[0]}, then by {order[1]}.")
     if earlier.run_id == later.run_id:
         remarks.append("Both are one run.")
     elif earlier.ended_at > later.ended_at:

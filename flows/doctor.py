@@ -60,6 +60,7 @@ def _looks() -> dict[str, Callable[[Settings], str]]:
         "limits": _limits,
         "web search": _searches,
         "language model": _model,
+        "ranking": _ranking,
         "shared limits": _shared_limits,
         "webhook": _webhook,
         "sandbox": _sandbox,
@@ -117,6 +118,17 @@ def _sandbox(_: Settings) -> str:
     from adapters.sandbox.choose import describe
 
     return describe()
+
+
+def _ranking(_: Settings) -> str:
+    """Return what orders the hits in folders: words are enough, a model must be the known one."""
+    from adapters.search.fusing import WORDS, best_ranking, open_ranking
+    from adapters.search.meaning import INSTALL
+
+    if (name := best_ranking()) == WORDS:
+        return f"by words; by meaning too with the extra `embeddings` ({INSTALL})"
+    open_ranking(name)
+    return f"by words and meaning ({name})"
 
 
 def _git(_: Settings) -> str:

@@ -100,11 +100,16 @@ async def search_providers(
     converter = local_converter(settings)
     try:
         if sources:
+            from adapters.search.fusing import best_ranking, open_ranking
             from adapters.search.local import LocalFolder
 
             searches.append(
                 LocalFolder(
-                    list(sources), cache=settings.cache, converter=converter, own=settings.home
+                    list(sources),
+                    cache=settings.cache,
+                    converter=converter,
+                    own=settings.home,
+                    ranking=open_ranking(best_ranking()),
                 )
             )
         if providers:

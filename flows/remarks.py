@@ -39,6 +39,8 @@ def method_remarks(
     dropped: Sequence[ReportClaim],
     researcher: str,
     scope: str,
+    *,
+    ranking: str,
 ) -> list[str]:
     """Return the paragraphs of the section on method and verification."""
     rows = knowledge.assessment.rows
@@ -50,6 +52,8 @@ def method_remarks(
         "and archived. "
         f"Research stopped because {_STOPPED.get(knowledge.stop or '', knowledge.stop)}."
     )
+    if ranking:
+        made += f" What was found in folders was ranked by its words and by meaning ({ranking})."
     agrees = "is" if covered == 1 else "are"
     said = (
         f"{covered} of {counted(len(rows), 'subquestion')} {agrees} covered. "

@@ -104,7 +104,14 @@ def compose_report(driver: Driver, knowledge: Knowledge, written: Written, tools
     readings = {source.source_id: source.reading for source in knowledge.sources}
     citations = report_citations(numbering, assessment, readings)
     computed = [section.key for section in research.profile.sections if section.computed]
-    remarks = method_remarks(knowledge, claims, dropped, tools.researcher.name, request.scope)
+    remarks = method_remarks(
+        knowledge,
+        claims,
+        dropped,
+        tools.researcher.name,
+        request.scope,
+        ranking=request.ranking,
+    )
     return Report(
         request_id=request.id,
         question=request.question,

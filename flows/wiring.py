@@ -140,7 +140,8 @@ def open_world(settings: Settings, request: ResearchRequest, archive: Artifacts)
 
     A run that asks for nothing of the web loads nothing that could open a connection.
     """
-    local = local_tools(settings, request.sources) if request.sources else None
+    sources, ranking = request.sources, request.ranking
+    local = local_tools(settings, sources, ranking) if sources else None
     if not request.uses_web:
         assert local is not None  # a request names sources, or asks for the web  # noqa: S101
         return _with_model(local, settings, request.model)
@@ -176,14 +177,21 @@ def _with_model(tools: Tools, settings: Settings, model: str) -> Tools:
     )
 
 
-def local_tools(settings: Settings, sources: Sequence[str]) -> Tools:
-    """Return what a run over local `sources` uses: no network, no key, no model."""
+def local_tools(settings: Settings, sources: Sequence[str], ranking: str = "") -> Tools:
+    """Return what a run over local `sources` uses: no network, no key, no language model.
+
+    `ranking` names what orders the hits. Raises `InvalidRequest` when it is not to be had here.
+    """
     from adapters.documents.local_reader import LocalReader
     from adapters.models.extractive.researcher import ExtractiveResearcher
+    from adapters.search.fusing import open_ranking
     from adapters.search.local import LocalFolder
 
+    order = open_ranking(ranking)
     converter = local_converter(settings)
-    search = LocalFolder(sources, cache=settings.cache, converter=converter, own=settings.home)
+    search = LocalFolder(
+        sources, cache=settings.cache, converter=converter, own=settings.home, ranking=order
+    )
     reader = LocalReader(search.reader)
     # What is quoted is read from its bytes: nobody vouches for what lies in a cache.
     return Tools(

@@ -86,7 +86,7 @@ class Budgets(_Value):
 
 
 # Left out while they are empty, so that a request has the hash it had before there were any.
-_LATER = ("allowed_origins", "reference_urls", "search_providers", "model")
+_LATER = ("allowed_origins", "reference_urls", "search_providers", "model", "ranking")
 
 
 def one_line(text: str) -> str:
@@ -100,7 +100,8 @@ class ResearchRequest(_Value):
     `allowed_origins` are the hosts of the web that may be read: none, up to twelve, or any.
     `search_providers` are asked in their order, the next when one fails or finds nothing;
     `reference_urls` are read in the first round. `model` names the language model that judges and
-    writes; without one, the built-in researcher does.
+    writes; without one, the built-in researcher does. `ranking` names the model that orders what
+    is found in folders beside its words; without one, the words alone do. A run keeps to it.
     """
 
     id: str
@@ -117,6 +118,7 @@ class ResearchRequest(_Value):
     reference_urls: Annotated[tuple[Url, ...], Field(max_length=3)] = ()
     search_providers: Annotated[tuple[Provider, ...], Field(max_length=10)] = ()
     model: Annotated[str, Field(max_length=200, pattern=r"^[^\s\x00-\x1f]*$")] = ""
+    ranking: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9._-]*$")] = ""
     cross_check: bool = False
     allow_partial: bool = True
     plan_review: bool = False

@@ -11,10 +11,11 @@ from anyio import to_thread
 from adapters.documents.cached import CachedConverter
 from adapters.documents.folder import FolderReader, Skipped, Unused
 from adapters.documents.port import Converter
+from adapters.search.fusing import LOOKED_AT, WORDS, ByWords, Ranking
 from adapters.search.index import Found, understand
 from adapters.search.port import Hit, SearchPage
 from adapters.search.shelf import Entry, OpenIndex, Progress, Shelf
-from state.values.blocks import BlockKind, Document
+from state.values.blocks import Block, BlockKind, Document
 from state.values.errors import InvalidRequest
 from state.values.ids import canonical_json, content_hash
 
@@ -28,7 +29,8 @@ class LocalFolder:
     The index is kept below `cache` and brought up to date by a search when `rescan_s` seconds have
     passed since the last look at the roots; `progress` is told how that goes. `converter` reads
     the files; `self.converter` is the same with a memory on disk, to find by and not to quote
-    from. `reader` opens what was found, and `own` is as for it. Raises `InvalidRequest` for a root
+    from. `reader` opens what was found, and `own` is as for it. `ranking` orders the first hits of
+    a search, by words alone unless it is given. Raises `InvalidRequest` for a root
     that is missing or unreadable, and at the first search for one that holds no document.
     """
 
@@ -41,12 +43,14 @@ class LocalFolder:
         progress: Progress | None = None,
         rescan_s: float = 2.0,
         own: Path | None = None,
+        ranking: Ranking | None = None,
     ) -> None:
         self.reader = FolderReader(roots, own=own)
         self.converter = CachedConverter(converter, cache / "documents")
         self._shelf = Shelf(self.reader, cache / "indexes", self.converter)
         self._progress = progress
         self._rescan_s = rescan_s
+        self._ranking = ranking or ByWords()
         self._turn = anyio.Lock()
         self._open: OpenIndex | None = None
         self._looked_at = 0.0
@@ -100,8 +104,8 @@ class LocalFolder:
 
     def _page(self, opened: OpenIndex, query: str, start: int, limit: int) -> SearchPage:
         wanted = understand(query)
-        found = opened.index.find(wanted)
         documents = opened.manifest.documents
+        found = self._ranked(query, opened.index.find(wanted), documents)
         shown = found[start : start + limit]
         answer = [[documents[hit.document].locator, hit.score] for hit in found]
         return SearchPage(
@@ -110,6 +114,26 @@ class LocalFolder:
             warnings=() if wanted.terms else ("The query holds no word to search for.",),
             raw_hash=content_hash(canonical_json(answer)),
         )
+
+    def _ranked(
+        self, query: str, found: Sequence[Found], documents: Sequence[Entry]
+    ) -> Sequence[Found]:
+        """Return `found`, the first of it in the order of the ranking."""
+        if self._ranking.name == WORDS:
+            return found
+        first = found[:LOOKED_AT]
+        texts = [self._told(documents[hit.document], hit) for hit in first]
+        return [
+            *(first[place] for place in self._ranking.order(query, texts)),
+            *found[LOOKED_AT:],
+        ]
+
+    def _told(self, entry: Entry, found: Found) -> str:
+        """Return what a hit is ranked by: its title and its best passage, whole."""
+        document = self._shelf.recall(entry)
+        block = _best_block(document, found.block) if document else None
+        text = document.text[block.start : block.end] if document and block else ""
+        return f"{entry.title or ''}\n{text}"
 
     def _hit(self, entry: Entry, found: Found) -> Hit:
         document = self._shelf.recall(entry)
@@ -152,12 +176,15 @@ def _position(cursor: str | None) -> int:
     return int(cursor)
 
 
+def _best_block(document: Document, number: int | None) -> Block | None:
+    if number is not None:
+        return document.blocks[number]
+    offered = (b for b in document.blocks if b.main and b.kind is not BlockKind.HEADING)
+    return next(offered, None)
+
+
 def _snippet(document: Document, number: int | None) -> str:
-    if number is None:
-        offered = (b for b in document.blocks if b.main and b.kind is not BlockKind.HEADING)
-        block = next(offered, None)
-    else:
-        block = document.blocks[number]
+    block = _best_block(document, number)
     if block is None:
         return ""
     text = " ".join(document.text[block.start : block.end].split())

@@ -151,6 +151,7 @@ def test_the_fingerprint_covers_everything_that_was_asked() -> None:
         {"allow_partial": False},
         {"plan_review": True},
         {"research_type": "policy"},
+        {"ranking": "all-MiniLM-L6-v2-int8"},
         {"limits": {"max_pages": 1}},
         {"run_id": "run-2"},
     ]
