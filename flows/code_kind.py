@@ -14,6 +14,7 @@ from state.values.code_plan_changes import diff_code_plans
 from state.values.code_plan_form import parse_code_plan
 from state.values.code_plan_rules import read_code_plan
 from state.values.ids import canonical_json
+from state.values.orders import gives_orders
 from state.values.wording import counted
 
 
@@ -60,7 +61,7 @@ def plan_text(desk: Desk, run: Run) -> str:
         return "There is no plan yet."
     made_from = run.paper2code.request.made_from
     lines = [f"Plan {run.paper2code.plan.version}: {plan.title}", ""]
-    lines += _remarks(run)
+    lines += _remarks(desk, run)
     language = f"{plan.environment_setup.language} {plan.environment_setup.version}".strip()
     lines.append(f"Language: {language}")
     packages = ", ".join(r.name + r.specifier for r in plan.environment_setup.requirements)
@@ -88,7 +89,7 @@ def plan_text(desk: Desk, run: Run) -> str:
     return "\n".join(lines)
 
 
-def _remarks(run: Run) -> list[str]:
+def _remarks(desk: Desk, run: Run) -> list[str]:
     """Return how well the source could be read, for whoever decides what it is worth."""
     lines: list[str] = []
     for source in run.paper2code.sources[:20] if run.paper2code else ():
@@ -101,6 +102,8 @@ def _remarks(run: Run) -> list[str]:
             said.append(f"{source.pages_in_doubt} in doubt")
         if source.hidden_text:
             said.append("holds hidden text")
+        if source.rendition and gives_orders(desk.artifacts.read_text(source.rendition.text_hash)):
+            said.append("gives orders to its reader, which are not obeyed")
         kind = run.paper2code.request.made_from.capitalize() if run.paper2code else "Source"
         lines.append(f"{kind}: {source.name} ({', '.join(said)})")
     return lines
@@ -133,7 +136,7 @@ def _markdown(desk: Desk, run: Run, plan: CodePlan, code: Paper2Code) -> Iterato
     version, made_from = code.plan.version if code.plan else 0, code.request.made_from
     yield f"## Plan {version}: {escape(plan.title)}"
     yield ""
-    yield from (f"- {escape(remark)}" for remark in _remarks(run))
+    yield from (f"- {escape(remark)}" for remark in _remarks(desk, run))
     packages = ", ".join(r.name + r.specifier for r in plan.environment_setup.requirements)
     language = f"{plan.environment_setup.language} {plan.environment_setup.version}".strip()
     yield f"- {escape(language)}; installs {escape(packages) or 'nothing'}"

@@ -15,7 +15,9 @@ from state.code_events import CodeSourceRecorded
 from state.code_stages import CodeStage
 from state.research_events import Rendition
 from state.values.blocks import Block, BlockKind, Document
+from state.values.orders import ordering_paragraphs
 from state.values.segments import Segment, SegmentKind
+from state.values.wording import counted
 from tasks.acquire import Acquired, AcquiredFile, AcquireInput
 from tasks.acquire import acquire as acquire_task
 from tasks.convert import Converted, ConvertInput
@@ -23,6 +25,7 @@ from tasks.convert import convert as convert_task
 from tasks.read import parse_blocks
 
 _CODE_LINES = 120  # of a repository's file, in one segment
+_SHOWN = 160  # characters of a passage that gives orders
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +106,24 @@ async def _of_document(
 
 def _segmented(material: Material) -> Material:
     """Return `material` in segments by its own structure; without any, as one."""
-    if material.document is None:
-        return material
-    whole = Segment("s1", SegmentKind.PROSE, (), material.text, 0, len(material.text))
-    return replace(material, document=None, segments=segment(material.document) or (whole,))
+    if material.document is not None:
+        whole = Segment("s1", SegmentKind.PROSE, (), material.text, 0, len(material.text))
+        found = segment(material.document) or (whole,)
+        material = replace(material, document=None, segments=found)
+    return replace(material, remarks=(*material.remarks, *_order_remarks(material.segments)))
+
+
+def _order_remarks(segments: Sequence[Segment]) -> list[str]:
+    """Return a remark on passages that address whoever reads with orders: no model sees them."""
+    found = [
+        " ".join(each.text[start:end].split())
+        for each in segments
+        for start, end in ordering_paragraphs(each.text)
+    ]
+    if not found:
+        return []
+    which = counted(len(found), "passage")
+    return [f"orders to its reader, in {which}, are shown to no model: “{found[0][:_SHOWN]}”"]
 
 
 def _name(driver: Driver, file: AcquiredFile) -> str:

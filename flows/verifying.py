@@ -36,6 +36,8 @@ from tasks.install import install as install_task
 from tasks.verify import VerifyInput
 from tasks.verify import verify as verify_task
 
+_REFUSED_SHOWN = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Verified:
@@ -72,6 +74,8 @@ async def install_and_verify(driver: Driver, agreed: Agreed, tools: CodeTools) -
             repairs.append(tried)
             if not tried.changed:
                 ended = f"repair {attempt + 1} changed nothing"
+                if tried.refused:
+                    ended += f"; not allowed: {'; '.join(tried.refused[:_REFUSED_SHOWN])}"
                 return Verified(tuple(found), tuple(repairs), ended)
     raise AssertionError("the loop returns")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from adapters.exports.plain_marks import escape, within
 from state.values.code_plan import PaperCitation, QuantityKind, Status
-from state.values.code_report import CodeReport, ReportedComponent, Standing
+from state.values.code_report import CodeReport, ReportedComponent, ReportedRepair, Standing
 from state.values.wording import counted
 
 _LONGEST_QUOTE = 400
@@ -154,10 +154,8 @@ def _verifications(report: CodeReport) -> Iterator[str]:
         yield f"- Installation: {_safe(report.installation)}"
     repairs = {repair.attempt: repair for repair in report.repairs}
     for each in report.verifications:
-        if (repair := repairs.get(each.attempt)) is not None:
-            yield f"- Repair {repair.attempt}: {_safe(repair.diagnosis) or 'no diagnosis'}"
-            yield f"  - changed: {_paths(repair.changed) or 'nothing'}"
-            yield from (f"  - not allowed: {_safe(each_)}" for each_ in repair.refused)
+        if (repair := repairs.pop(each.attempt, None)) is not None:
+            yield from _repair(repair)
         commands = ", ".join(f"`{command}`" for command in each.commands) or "no command"
         yield (
             f"- Attempt {each.attempt}: {each.verdict} — {each.executed} tests executed, "
@@ -166,10 +164,18 @@ def _verifications(report: CodeReport) -> Iterator[str]:
         )
         if each.reason:
             yield f"  - {_safe(each.reason)}"
+    for repair in repairs.values():  # after one that changed nothing, nothing is run
+        yield from _repair(repair)
     if not report.verifications:
         yield "- Nothing was run."
     if report.ended:
         yield f"- It ended there: {_safe(report.ended)}"
+
+
+def _repair(repair: ReportedRepair) -> Iterator[str]:
+    yield f"- Repair {repair.attempt}: {_safe(repair.diagnosis) or 'no diagnosis'}"
+    yield f"  - changed: {_paths(repair.changed) or 'nothing'}"
+    yield from (f"  - not allowed: {_safe(each)}" for each in repair.refused)
 
 
 def _paths(paths: Sequence[str]) -> str:

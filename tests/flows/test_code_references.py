@@ -18,7 +18,10 @@ from tests.flows.code_world import CodeWorld
 OURS = "https://github.com/someone/smoothing"
 LIMITED = "https://github.com/someone/limited"
 SOURCE = Source(
-    (SourceFile("ema.py", b'def ema(x: float) -> float:\n    """Smooth x."""\n    return x\n'),),
+    (
+        SourceFile("ema.py", b'def ema(x: float) -> float:\n    """Smooth x."""\n    return x\n'),
+        SourceFile("pkg/bias.py", b"class Corrected:\n    def add(self, x: float) -> None: ...\n"),
+    ),
     OURS,
     "MIT License",
 )
@@ -51,18 +54,19 @@ def options(**more: Any) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("prefect_server")
 def test_what_cannot_be_had_is_said_and_the_work_goes_on(world: IndexingWorld) -> None:
-    """Cases: A 11."""
+    """Cases: A 11, F 47."""
     world.made(**options(reference_repositories=(OURS, LIMITED)))
 
     run = world.desk().ledger.project("c1")
     assert run.paper2code is not None
     found = {each.locator: each for each in run.paper2code.references}
     assert (found[OURS].outcome, found[OURS].licence, found[OURS].files) == (
-        "indexed", "MIT License", 1,
+        "indexed", "MIT License", 2,
     )  # fmt: skip
     assert (found[LIMITED].outcome, found[LIMITED].reason) == ("failed", "too many requests")
     written = [given for given in world.coder.given if "def ema" in repr(given)]
     assert {type(given).__name__ for given in written} == {"WriteFileInput"}
+    assert any("class Corrected" in repr(given) for given in written)
     stages = [record.stage for record in run.stages]
     assert stages.index("collecting_references") < stages.index("indexing")
     assert stages.index("indexing") < stages.index("implementing")
