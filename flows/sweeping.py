@@ -37,7 +37,7 @@ _PAGE = 200
 _STALE_S = 120.0
 _CANCELLING_S = 5.0
 _START_S = 600.0  # on a busy machine a process may take long to start
-_TELLING_S = 60.0  # after its end a run is still published, and a webhook told of it
+_TELLING_S = 60.0  # after its end, or a request, a run is published, and a webhook told of it
 # One flow run may be deleted or resumed by a person meanwhile, or be refused by the server.
 _OF_ONE_RUN = (AssayError, RuntimeError, PrefectException, PrefectHTTPStatusError)
 _LIVE = [
@@ -174,8 +174,9 @@ class _One:
         """Tell whether the process is gone of a flow run in `state`, whose run nobody executes."""
         if state.is_pending():
             return _age_s(state) > _START_S
-        if run.is_terminal and self._since(run.updated_at) < _TELLING_S:
-            return False  # whoever ended it is telling of that, and without a lease
+        has_come_to_rest = run.is_terminal or run.status == "waiting"
+        if has_come_to_rest and self._since(run.updated_at) < _TELLING_S:
+            return False  # whoever left it there is telling of that, and without a lease
         lines = await anyio.to_thread.run_sync(self.desk.ledger.read, run.run_id)
         leases = [line.envelope.time for line in lines if line.envelope.type == "run_leased"]
         has_had_lease = leases and state.timestamp < datetime.fromisoformat(leases[-1])

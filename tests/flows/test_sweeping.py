@@ -18,7 +18,10 @@ from flows.runs import cancel
 from flows.served import TAG
 from flows.sweeping import Swept, sweep
 from flows.wiring import Desk
+from state.events import draft
+from state.run_events import RunStarted
 from tests.flows.world import World, queued
+from tests.state.builders import leased, planned, requested
 
 
 class Server:
@@ -60,7 +63,9 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path / "home")
 
 
-@pytest.mark.parametrize("error", [ObjectNotFound(KeyError("flow run")), NotPausedError("it went on")])
+@pytest.mark.parametrize(
+    "error", [ObjectNotFound(KeyError("flow run")), NotPausedError("it went on")]
+)
 def test_what_is_wrong_with_one_flow_run_keeps_no_other_from_being_seen_to(
     world: World, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
@@ -89,3 +94,19 @@ def test_whoever_has_just_ended_a_run_may_still_be_telling_of_it(
     later = swept(desk, server, monkeypatch)
 
     assert (at_once.ended, later.ended) == ([], ["r1"])
+
+
+def test_whoever_has_just_asked_a_person_is_about_to_suspend_its_flow_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = world.desk()
+    queued(desk)
+    asking = [leased(), RunStarted(), planned(), *requested()]
+    desk.ledger.append("r1", [draft(event) for event in asking])
+    server = Server(flow_run_of("r1", Running(timestamp=world.clock.now - timedelta(hours=1))))
+
+    at_once = swept(desk, server, monkeypatch)
+    world.clock.advance(seconds=120)
+    later = swept(desk, server, monkeypatch)
+
+    assert (at_once.crashed, later.crashed) == ([], ["r1"])
