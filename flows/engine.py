@@ -117,7 +117,7 @@ def _write_logging(place: Place) -> Path:
 
 
 def _logging(log: Path) -> dict[str, object]:
-    to_file = {"class": "logging.FileHandler", "filename": str(log), "delay": True}
+    to_file = {"class": "flows.logs.LogFile", "filename": str(log), "delay": True}
     to_api = {"class": "prefect.logging.handlers.APILogHandler", "level": "INFO"}
     runs = {"level": "INFO", "handlers": ["api"]}
     quiet = {"level": "WARNING", "handlers": ["file"], "propagate": False}

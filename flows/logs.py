@@ -1,4 +1,4 @@
-"""Structured logs on stderr for `--log-json`: one JSON object a line, with run and call ids."""
+"""Logs: one JSON object a line on stderr for `--log-json`, and the file of Prefect's warnings."""
 
 import json
 import logging
@@ -30,6 +30,18 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             said["exception"] = self.formatException(record.exc_info)
         return as_json(said, indent=None)
+
+
+class LogFile(logging.FileHandler):
+    """A log file that says nothing on the terminal when it cannot be written: on a full disk, say.
+
+    `logging` would print a traceback for each line that is lost.
+    """
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - its name in logging
+        """Let a line go that the disk does not take; tell of all else as `logging` does."""
+        if not isinstance(sys.exception(), OSError):
+            super().handleError(record)
 
 
 def log_to_stderr() -> None:
