@@ -109,14 +109,16 @@ class _Watch:
             self._problems[look.name] = look.problem
             if is_news and (text := told(look)):
                 self._tell(text)
-        present = await anyio.to_thread.run_sync(self._schedules.all)
-        to_show = [(each.name, each.added_at, each.paused_at) for each in present]
-        is_old = to_show != self._shown or monotonic() > self._show_again_at
-        if is_old or any(look.to_execute or look.recorded for look in looks):
+        if any(look.to_execute or look.recorded for look in looks):
             async with get_client() as client:
                 for look in looks:
                     await follow_up(client, self._schedules, look)
-                if is_old and await show_schedules(client, present):
+        # Only now: a schedule that cannot be read keeps no run of another from its start.
+        present = await anyio.to_thread.run_sync(self._schedules.all)
+        to_show = [(each.name, each.added_at, each.paused_at) for each in present]
+        if to_show != self._shown or monotonic() > self._show_again_at:
+            async with get_client() as client:
+                if await show_schedules(client, present):
                     self._shown, self._show_again_at = [*to_show], monotonic() + _SHOW_EVERY_S
         return any(each.with_status("started") for each in present)
 

@@ -17,7 +17,7 @@ from flows.report_changes import end_of, lacks_changes, publish_changes
 from flows.runs import next_attempt_id, submit
 from flows.wiring import Desk
 from state.envelope import Draft
-from state.errors import Conflict, NotFound, Refused
+from state.errors import Conflict, NotFound, Refused, StorageError
 from state.events import Event, draft
 from state.ledger import Ledger
 from state.projection import Run
@@ -73,9 +73,21 @@ class Schedules:
     # ---- what there is
 
     def all(self) -> list[Schedule]:
-        """Return the schedules that were not removed, by name."""
-        every = (self.ledger.project(name) for name in self.ledger.runs())
+        """Return the schedules that were not removed, by name.
+
+        Raises `StorageError` for one whose file is damaged.
+        """
+        every = (self._read(name) for name in self.ledger.runs())
         return [schedule for schedule in every if schedule.is_active]
+
+    def _read(self, name: str) -> Schedule:
+        try:
+            return self.ledger.project(name)
+        except NotFound as error:  # its name is in its first line: what is left is its folder's
+            raise StorageError(
+                f"the file of a schedule, {name}, is damaged: 'assay ledger verify' says where; "
+                "restore it from a backup"
+            ) from error
 
     def get(self, name: str) -> Schedule:
         """Return the schedule, a removed one as well; raises `NotFound`."""

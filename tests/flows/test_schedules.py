@@ -17,7 +17,7 @@ from flows.runs import cancel, submit
 from flows.schedules import Look, Schedules, schedule_of
 from flows.settings import Settings
 from flows.wiring import Desk, make_desk
-from state.errors import NotFound, Refused
+from state.errors import NotFound, Refused, StorageError
 from state.policy import PolicyFile
 from state.schedule_events import SlotEnded, SlotQueued, SlotStarted
 from state.values.errors import InvalidRequest, ObstructedError
@@ -218,6 +218,18 @@ def test_one_schedule_that_cannot_be_looked_at_keeps_no_other_from_its_slot(
 
     assert looks["alpha"].problem
     assert looks["ferry"].to_execute == "ferry-20260302T0600Z"
+
+
+def test_a_schedule_whose_file_is_damaged_is_not_called_a_run_that_is_not_there(
+    assay_home: Path, notes: Path
+) -> None:
+    bench = Bench(Settings(home=assay_home), notes)
+    bench.add("alpha")
+    (journal,) = (assay_home / "schedules" / "runs").glob("*/journal")
+    journal.write_bytes(b"not what was written\n" * 20)
+
+    with pytest.raises(StorageError, match=r"file of a schedule, .*, is damaged"):
+        Schedules(bench.desk).all()
 
 
 def test_the_schedule_of_a_run_is_told_by_its_id() -> None:
