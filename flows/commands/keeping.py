@@ -30,7 +30,8 @@ def forget(
 
     Its events stay and say that it was done: the question and the plan remain in the ledger.
     Bytes that another run needs are kept, and so are quotes that were printed or copied elsewhere,
-    such as in a report that another machine published. 'assay verify' then says withheld.
+    such as in Prefect's pages (delete its flow run and artifacts there) or in a report that another
+    machine published. 'assay verify' then says withheld.
 
     Example: assay forget 20260102-101500-a1b2 --reason "asked for by the author"
     """
