@@ -310,7 +310,7 @@ def test_claims_that_could_not_be_checked_are_unverified_and_none_is_lost(world:
         "the check failed: rate limit",
         "the check gave no verdict",
     }
-    assert f"{written} unverified" in markdown(world)
+    assert "Claims checked against their quotes: 3 unverified." in markdown(world)
 
 
 def test_a_contradicted_claim_is_dropped_and_said_to_be(world: World) -> None:
