@@ -31,7 +31,7 @@ from adapters.models.coding.showing import (
 from adapters.models.coding.stubs import find_stubs
 from adapters.models.extractive.terms import stems
 from adapters.models.language.asking import fitted
-from state.values.code_plan import Component, FileRole, PaperCitation, Quantity
+from state.values.code_plan import Component, FileRole, PaperCitation, Quantity, QuantityKind
 from state.values.redaction import redact
 from state.values.segments import Segment, SegmentKind
 
@@ -40,6 +40,7 @@ _MOST_NAMED = 6
 # What a small model is shown of the paper for a file, as a share of its context: with more of it,
 # it writes down another formula than the one that is asked for.
 _SHARE_SHOWN = 12
+_TESTING_TEMPERATURE = 0.4
 
 
 def written_by_rule(given: WriteFileInput, context_tokens: int) -> str | None:
@@ -76,7 +77,10 @@ def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]
     examples = _example_quotes(given) if is_small and given.file.role is FileRole.TEST else ()
     limit = file_limit(context_tokens)
     whole = fitted(pieces, partial(_request, told, examples, limit), context_tokens)
-    return AskedText(whole.request, partial(read_draft, given, is_small=is_small))
+    request = whole.request
+    if examples:  # without any warmth a small model writes the same few tests again and again
+        request = replace(request, temperature=_TESTING_TEMPERATURE, seed=1)
+    return AskedText(request, partial(read_draft, given, is_small=is_small))
 
 
 def _around_formulas(given: WriteFileInput) -> tuple[Segment, ...]:
@@ -243,13 +247,26 @@ def _facts(given: WriteFileInput, text: str, examples: Sequence[str]) -> str:
         told = [q for q in quotes if q not in examples and " ".join(q.split()) not in shown]
         lines += [f"The paper says: “{quote}”" for quote in told]
         lines += [f"Example {number}: “{quote}”" for number, quote in enumerate(examples, 1)]
-    if said := quantities_of(given.quantities):
+    if examples and (said := _settings(given.quantities)):
+        lines.append(f"Unless an example says otherwise: {said}.")
+    elif not examples and (said := quantities_of(given.quantities)):
         lines.append(f"Values of the paper:\n{said}")
     lines += [f"Decided: {each.question} {each.resolution}" for each in given.ambiguities]
     parts = [fence(redact("\n".join(lines)), "plan") + "\n\n"] if lines else []
     names = [each.name for each in given.requirements if _may_use(given.file.role, each.name)]
     listed = ", ".join(names) or "none, the language's own library only"
     return "".join([*parts, f"Packages: {listed}.\n\n"])
+
+
+def _settings(quantities: Sequence[Quantity]) -> str:
+    """Return the settings that are one number, on a line; '' without any."""
+    kinds = (QuantityKind.HYPERPARAMETER, QuantityKind.CONSTANT)
+    numbers = [each for each in quantities if each.kind in kinds and _is_number(each.value)]
+    return ", ".join(f"{each.name} is {each.value} {each.unit}".strip() for each in numbers)
+
+
+def _is_number(value: str) -> bool:
+    return re.fullmatch(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", value.strip()) is not None
 
 
 def _may_use(role: FileRole, package: str) -> bool:
