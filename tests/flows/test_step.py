@@ -373,7 +373,8 @@ def test_a_run_that_was_stopped_and_resumed_gives_the_same_bytes(
 
     assert result.status == "completed"
     assert published(world) == unbroken
-    assert world.asked == ["team members", "audit retention", "meridian retention"]
+    assert {*world.asked[:2]} == {"team members", "audit retention"}  # which are asked at once
+    assert world.asked[2:] == ["meridian retention"]
     assert world.scholar.calls.count("assess") == 2
 
 
