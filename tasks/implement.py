@@ -47,14 +47,16 @@ async def write_one(
     """Return the file, archived, or what is wrong with it: empty, a stub, or it does not parse.
 
     Of a file in Python it is also said which names it uses that nothing defines, and what it
-    imports that no file of `project` provides. Errors are the coder's.
+    imports that no file of `project` provides; one of these that is lost is told before the coder
+    is asked. Other errors are the coder's.
     """
+    beside = await anyio.to_thread.run_sync(_texts_beside, given.file.path, project, artifacts)
     answer = await coder.write_file(given)
     draft = replace(answer.value, path=given.file.path)
     written = await archive_draft(draft, artifacts)
     if not written.problem:
         packages = [each.name for each in given.requirements]
-        doubt = await anyio.to_thread.run_sync(doubt_of, draft, project, packages, artifacts)
+        doubt = await anyio.to_thread.run_sync(doubt_of, draft, project.planned, beside, packages)
         written = replace(written, doubt=doubt[:2000])
     return answer.giving(written)
 
@@ -87,7 +89,10 @@ def problem_of(draft: FileDraft) -> str:
 
 
 def doubt_of(
-    draft: FileDraft, project: Project, packages: Sequence[str], artifacts: Artifacts
+    draft: FileDraft,
+    planned: Sequence[str],
+    beside: Mapping[str, str],
+    packages: Sequence[str],
 ) -> str:
     """Return which names of a Python file lead nowhere, or ''; what cannot be told for sure is ''.
 
@@ -95,16 +100,22 @@ def doubt_of(
     """
     if not draft.path.endswith(".py"):
         return ""
-    texts = {
-        path: artifacts.read_text(content_hash)
-        for path, content_hash in project.written.items()
-        if path.endswith(".py") and path != draft.path
-    }
     wrong = [f"{name} is used and defined nowhere" for name in undefined_names(draft.text)]
     wrong += unprovided_imports(
-        draft.path, draft.text, planned=project.planned, written=texts, packages=packages
+        draft.path, draft.text, planned=planned, written=beside, packages=packages
     )
     return f"{draft.path} will not run: {'; '.join(wrong[:5])}" if wrong else ""
+
+
+def _texts_beside(path: str, project: Project, artifacts: Artifacts) -> dict[str, str]:
+    """Return the text of each Python file that was written, but for the one at `path`."""
+    if not path.endswith(".py"):
+        return {}
+    return {
+        other: artifacts.read_text(content_hash)
+        for other, content_hash in project.written.items()
+        if other.endswith(".py") and other != path
+    }
 
 
 @task(name="implement", task_run_name="write {given.file.path}", **POLICY)
