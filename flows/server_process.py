@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from flows.server_record import (
     read_record,
     write_record,
 )
+from state.errors import StorageError
 from state.locks import FileLock
 
 if TYPE_CHECKING:
@@ -174,12 +176,20 @@ def bound_log(place: Place) -> None:
     """Start the log anew when it has grown past its bound, with the old one kept beside it."""
     if os.fstat(sys.stderr.fileno()).st_size <= _MAX_LOG_BYTES:
         return
-    shutil.copyfile(place.log, place.log.with_suffix(".log.1"))
+    with suppress(OSError):  # on a full disk there is room again once the old one goes
+        shutil.copyfile(place.log, place.log.with_suffix(".log.1"))
     os.truncate(place.log, 0)
 
 
+def keep_record(place: Place, record: Record) -> None:
+    """Write the record again when it was deleted or damaged: by it alone this server is found."""
+    if read_record(place) is None:
+        with suppress(StorageError):  # the disk is full or the folder gone: the next look tries
+            write_record(place, record)
+
+
 def supervise(
-    server: "uvicorn.Server", place: Place, activity: Activity, idle_limit_s: float
+    server: "uvicorn.Server", place: Place, record: Record, activity: Activity, idle_limit_s: float
 ) -> None:
     """End `server` when it has been idle for long enough, and the process when it does not end.
 
@@ -194,6 +204,7 @@ def supervise(
     while not server.should_exit:
         time.sleep(_TICK_S)
         bound_log(place)
+        keep_record(place, record)
         if not use.acquire(timeout=0):
             activity.note()
         elif activity.idle_s >= idle_limit_s:
@@ -207,7 +218,7 @@ def supervise(
     os._exit(FAILED)
 
 
-def serve(listener: socket.socket, place: Place, idle_limit_s: float) -> None:
+def serve(listener: socket.socket, place: Place, record: Record, idle_limit_s: float) -> None:
     """Run Prefect's own application on `listener` until it is told to end or is idle."""
     import uvicorn
     from prefect.server.api.server import create_app
@@ -224,7 +235,7 @@ def serve(listener: socket.socket, place: Place, idle_limit_s: float) -> None:
         )
     )
     threading.Thread(
-        target=supervise, args=(server, place, activity, idle_limit_s), daemon=True
+        target=supervise, args=(server, place, record, activity, idle_limit_s), daemon=True
     ).start()
     server.run(sockets=[listener])
 
@@ -250,7 +261,7 @@ def main(folder: str, idle_limit_s: str, port: str) -> None:
     os.environ.update(settings(record, place.folder))
     os.write(teller, b"s")
     os.close(teller)
-    serve(listener, place, float(idle_limit_s))
+    serve(listener, place, record, float(idle_limit_s))
 
 
 if __name__ == "__main__":

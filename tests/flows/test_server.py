@@ -25,7 +25,7 @@ from flows.server import (
     start_server,
     stop_server,
 )
-from flows.server_process import Busy, bind
+from flows.server_process import Busy, bind, keep_record
 from flows.server_record import Place, Record, process_start, read_record, write_record
 from state.values.errors import RejectedError, TransientError
 
@@ -547,6 +547,29 @@ def test_a_record_with_a_wrong_type_is_no_record(tmp_path: Path) -> None:
         place.record.write_text(json.dumps(good | {name: [1]}))
 
         assert read_record(place) is None
+
+
+@pytest.mark.parametrize("left", [None, '{"pid":'])
+def test_a_server_writes_its_record_again_when_it_was_deleted_or_damaged(
+    tmp_path: Path, left: str | None
+) -> None:
+    place = Place.of(tmp_path)
+    ours = Record(pid=os.getpid(), started="1", port=4200, version="3", secret="s" * 32)
+    if left is not None:
+        place.record.write_text(left)
+
+    keep_record(place, ours)
+
+    assert read_record(place) == ours
+
+
+def test_a_server_whose_folder_is_gone_goes_on_serving_those_who_know_it(tmp_path: Path) -> None:
+    place = Place.of(tmp_path)
+    place.folder.rmdir()
+
+    keep_record(place, Record(pid=2, started="1", port=4200, version="3", secret="s" * 32))
+
+    assert not place.folder.exists()
 
 
 def test_the_wait_after_a_locked_database_grows_while_it_stays_locked() -> None:
