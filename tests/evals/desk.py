@@ -21,6 +21,7 @@ from adapters.models.port import (
     Selected,
     WriteInput,
 )
+from adapters.search.fusing import best_ranking, open_ranking
 from adapters.search.local import LocalFolder
 from state.values.claims import ClaimCheck
 from state.values.evidence import Coverage, Passage
@@ -64,7 +65,11 @@ class Desk:
 
     def __init__(self, folder: Path, cache: Path, researcher: Researcher | None = None) -> None:
         self._search = LocalFolder(
-            [folder], cache=cache, converter=DirectConverter(), rescan_s=3600
+            [folder],
+            cache=cache,
+            converter=DirectConverter(),
+            rescan_s=3600,
+            ranking=open_ranking(best_ranking()),
         )
         self._reader = LocalReader(self._search.reader)
         self._researcher: Researcher = researcher or ExtractiveResearcher()

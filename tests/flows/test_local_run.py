@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from adapters.documents.direct import DirectConverter
 from adapters.documents.sealed import seal, unseal
+from adapters.search import fusing, meaning
 from flows.audit import audit_run
 from flows.runs import RunResult, execute, request_of, submit
 from flows.settings import Settings
@@ -37,7 +39,7 @@ def desk_at(home: Path) -> Desk:
     desk = make_desk(settings)
 
     def tools(request: ResearchRequest) -> Tools:
-        made = local_tools(settings, request.sources)
+        made = local_tools(settings, request.sources, request.ranking)
         return replace(made, converter=DirectConverter())
 
     desk.tools = tools
@@ -170,3 +172,31 @@ def test_a_folder_that_is_gone_interrupts_the_run_until_it_is_back(
     (tmp_path / "away").rename(notes)
 
     assert execute(desk_at(assay_home), "r1").status == "completed"
+
+
+class _ByLength:
+    name = meaning.MODEL
+
+    def similarities(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return how long each text is."""
+        return [float(len(text)) for text in texts]
+
+
+def test_a_run_keeps_to_the_ranking_it_began_with(
+    assay_home: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = desk_at(assay_home)
+    question = "How many passengers does the Ostra ferry carry?"
+    monkeypatch.setattr(meaning, "is_installed", lambda: True)
+    submit(desk, request_of(desk, question, sources=[notes], run_id="r1"))
+    monkeypatch.setattr(meaning, "is_installed", lambda: False)
+
+    without = execute(desk, "r1")
+    assert without.status == "interrupted"
+    assert "assay-research[embeddings]" in without.reason
+    monkeypatch.setattr(fusing, "open_model", _ByLength)
+
+    result = execute(desk_at(assay_home), "r1")
+    assert result.status == "completed"
+    said = "ranked by its words and by meaning (all-MiniLM-L6-v2-int8)"
+    assert said in Path(result.report["report.md"]).read_text()
