@@ -22,9 +22,12 @@ from tasks.acquire import Acquired, AcquireInput
 from tasks.acquire import acquire as acquire_task
 
 MOST_LINKED = 3
-_LINK = re.compile(r"https://[^\s<>\"'(){}\[\]|\\^`]+")
+_IN_LINK = r"[^\s<>\"'(){}\[\]|\\^`]+"
+# Pages break a link where it has a stroke; what follows may belong to it.
+_LINK = re.compile(rf"(https://{_IN_LINK})(?:(?<=[/-])(?=\n[ \t]*({_IN_LINK})))?")
 _CODE = (".py", ".js", ".mjs", ".ts", ".rs", ".jl", ".r", ".cpp", ".c", ".h", ".java", ".go")
 _MOST_FILES = 300
+_AFTER_LINK = ".,;:!?"
 
 
 async def collect_references(driver: Driver, agreed: Agreed, tools: CodeTools) -> Agreed:
@@ -81,8 +84,16 @@ def references_of(driver: Driver, agreed: Agreed) -> list[str]:
 
 def linked(text: str) -> list[str]:
     """Return the repositories that `text` links to, in their order, at most `MOST_LINKED`."""
-    urls = (repository_url(link.rstrip(".,;:!?")) for link in _LINK.findall(text))
+    urls = (_address(link, following) for link, following in _LINK.findall(text))
     return list(dict.fromkeys(url for url in urls if is_repository_url(url)))[:MOST_LINKED]
+
+
+def _address(link: str, following: str) -> str:
+    """Return the address of a link, with what follows on the next line where that makes one."""
+    whole = repository_url(f"{link}{following}".rstrip(_AFTER_LINK))
+    if following and is_repository_url(whole):
+        return whole
+    return repository_url(link.rstrip(_AFTER_LINK))
 
 
 def _folded(locator: str) -> str:

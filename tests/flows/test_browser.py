@@ -229,6 +229,7 @@ def asked_again(shown: Shown, run_id: str) -> None:
 def test_code_that_was_asked_for_by_the_form_is_approved_on_a_small_screen_and_tested(
     shown: Shown,
 ) -> None:
+    """Cases: A 8, D 28."""
     page = shown.page
     shown.open_run("smoother", screen=SMALL)
     shown.open_form()

@@ -8,14 +8,17 @@ import pytest
 
 from adapters.acquisition.fake import FakeAcquirer
 from adapters.acquisition.port import Source, SourceFile
+from adapters.documents.convert import convert_bytes
 from adapters.sandbox.fake import FakeSandbox
 from flows.code_references import linked, references_of
 from flows.code_tools import CodeTools
 from state.code_request import CodeRequest
 from state.values.errors import RejectedError
+from tests.adapters.documents.pdf_maker import column, prose, show, simple
 from tests.flows.code_world import CodeWorld
 
 OURS = "https://github.com/someone/smoothing"
+OTHERS = "https://github.com/someone/deep-learning"
 LIMITED = "https://github.com/someone/limited"
 SOURCE = Source(
     (
@@ -86,6 +89,30 @@ def test_links_of_the_paper_are_found_by_their_exact_names() -> None:
     text = f"See {OURS}?tab=readme, https://github.com/foo/deep-learning.git. And https://x.org/a."
 
     assert linked(text) == [OURS, "https://github.com/foo/deep-learning.git"]
+
+
+@pytest.mark.parametrize(
+    ("note", "link"),
+    [
+        (["1 The code is at https://github.com/someone/smoothing."], OURS),
+        (["1 The code is at https://github.com/someone/", "smoothing, and may be used."], OURS),
+        (["1 See https://github.com/someone/", "deep-learning"], OTHERS),
+        (["1 See https://github.com/someone/deep-", "learning for it."], OTHERS),
+        (["1 See https://github.com/someone/smoothing/", "Others wrote it."], OURS),
+    ],
+)
+def test_a_link_in_a_footnote_is_found_also_where_a_line_breaks_it(
+    note: list[str], link: str
+) -> None:
+    """Cases: F 46, G 61."""
+    lines = "".join(show(line, 72, 80 - 8 * at, size=7) for at, line in enumerate(note))
+    pages = simple(column(prose(30)) + lines, column(prose(30, start=40)))
+
+    made = convert_bytes(pages, "paper.pdf", "").document
+
+    assert made is not None
+    assert all(line in made.main_text for line in note)
+    assert linked(made.text) == [link]
 
 
 def test_the_papers_own_code_can_be_excluded() -> None:

@@ -190,12 +190,14 @@ async def test_an_endless_flood_ends_at_the_time_limit(bench: Bench) -> None:
 
 
 async def test_a_command_that_kills_itself_is_no_success(bench: Bench) -> None:
+    """Cases: H 73."""
     finished = await bench.run("sh", "-c", "kill -9 $$")
 
     assert (finished.exit_code, finished.signal, finished.limit) == (None, 9, "")
 
 
 async def test_killing_the_process_above_changes_nothing(bench: Bench) -> None:
+    """Cases: H 73."""
     finished = await bench.python(
         """
         import os, signal, time

@@ -65,6 +65,7 @@ def test_a_document_keeps_its_own_fences(opening: str) -> None:
     ],
 )
 def test_what_is_no_file_is_told_so(path: str, answer: str, said: str) -> None:
+    """Cases: A 5."""
     with pytest.raises(Unusable) as error:
         read_file(path, answer)
 
@@ -72,6 +73,7 @@ def test_what_is_no_file_is_told_so(path: str, answer: str, said: str) -> None:
 
 
 def test_several_files_are_told_apart_by_their_names() -> None:
+    """Cases: C 23."""
     answer = (
         f"Cause: one off.\n\nFile: pkg/a.py\n```python\n{CODE}```\n\n"
         "**`pkg/b.py`**\n```python\nx = 2\n```\n#### File: other.py\n```python\ny = 1\n```\n"
