@@ -15,6 +15,7 @@ from state.values.errors import InvalidRequest
 from state.values.origins import ANY
 
 BUILT_IN = "extractive"
+_MOST_USD = 1e9  # in millionths it has to fit into a column of the ledger
 
 
 def principal() -> str:
@@ -82,8 +83,10 @@ def compose_request(  # noqa: PLR0913 - everything a person can ask for
 
 def micro_usd(usd: float) -> int:
     """Return US dollars in millionths; raises `InvalidRequest` for what is no sum to spend."""
-    if not (math.isfinite(usd) and usd > 0):
-        raise InvalidRequest(f"a budget of {usd} US dollars is none; give more than 0")
+    if not (math.isfinite(usd) and 0 < usd <= _MOST_USD):
+        raise InvalidRequest(
+            f"a budget of {usd} US dollars is none; give more than 0, and a billion at most"
+        )
     return max(1, round(usd * 1_000_000))
 
 
