@@ -313,7 +313,7 @@ def test_a_second_run_asks_for_pages_only_if_they_are_other_by_now(
         records = schedules.get("annex").ended()
         assert [changes_of(record).anything for record in records[:2]] == [True, False]
         text = (desk.reports / third.run_id / "changes.md").read_text()
-        assert "30 → 45" in text
+        assert "30 days → 45 days" in text
 
 
 # ---- waiting, and looks from Prefect

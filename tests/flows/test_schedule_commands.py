@@ -142,5 +142,5 @@ def test_where_nobody_serves_a_run_asked_for_now_is_executed_here(assay: Command
     changes = assay.home / "reports" / second.json["run_id"] / "changes.md"
     assert f"assay: what changed since logs-{second.json['run_id'][5:13]}" in second.err
     assert str(changes) in second.err
-    assert "30 → 90" in changes.read_text()
+    assert "30 days → 90 days" in changes.read_text()
     assert "claims: 1 changed" in assay.look("schedule", "show", "logs").out

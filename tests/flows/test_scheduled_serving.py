@@ -100,13 +100,13 @@ def _a_run_asked_for_now_tells_what_changed_since_the_last_one(home: ServedHome)
     assert slots[0]["run_id"] == done.json["run_id"]
     assert (slots[0]["against"], slots[0]["changes"]["changed"]) == (first, 1)
     folder = home.home / "reports" / slots[0]["run_id"]
-    assert "30 → 90" in (folder / "changes.md").read_text()
+    assert "30 days → 90 days" in (folder / "changes.md").read_text()
     assert (folder / "changes.json").is_file()
     assert not (folder.parent / first / "changes.md").exists()
     assert (folder.parent / first / "report.md").read_bytes() == report
     artifacts = until(lambda: _artifacts(home, "changes-logs"), bool)
     assert len(artifacts) == 1
-    assert "30 → 90" in artifacts[0]["data"]
+    assert "30 days → 90 days" in artifacts[0]["data"]
 
 
 def _artifacts(home: ServedHome, key: str) -> list[dict[str, Any]]:
