@@ -206,6 +206,7 @@ def refuse_another_origin(shown: Shown, run_id: str) -> None:
         evil.open(address)
         came = evil.ask(_FORGE, api.url, asks)
         answers = until(lambda: evil.answers(api.url), lambda given: len(given) >= len(came))
+    shown.page.send("Page.bringToFront")  # a tab behind another draws nothing
 
     assert came == ["TypeError", "opaque"] * len(asks)
     # Refused before they are sent, as no other origin may ask, or for want of the pages' token.
