@@ -227,8 +227,10 @@ class _One:
                 self.swept.ended.append(run.run_id)
             return  # whoever cancelled what was scheduled does not want it to go on by itself
         since = [each for each in before if _created(each) > last_event]
+        # A flow run that submitted the run, and is over, was created before it.
+        starts = max(len(since), run.status == "queued" and bool(before))
         standing = await anyio.to_thread.run_sync(
-            lambda: standing_of(self.desk, run, starts_since=len(since))
+            lambda: standing_of(self.desk, run, starts_since=starts)
         )
         was_asking = run.live_review is not None and bool(before) and len(since) < 2
         if not (standing.goes_on and not standing.wait_s) and not was_asking:

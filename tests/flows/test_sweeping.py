@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +12,7 @@ import anyio
 import pytest
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.exceptions import NotPausedError, ObjectNotFound
-from prefect.states import Cancelling, Running
+from prefect.states import Cancelling, Crashed, Running
 
 from flows import sweeping
 from flows.runs import cancel
@@ -31,9 +32,16 @@ class Server:
         self.flow_runs = flow_runs
         self.refused: dict[str, Exception] = {}
         self.ended: list[str] = []
+        self.started: list[str] = []
 
     async def read_flow_runs(self, **_: Any) -> list[FlowRun]:
         return list(self.flow_runs)
+
+    async def read_deployment_by_name(self, name: str) -> Any:
+        return SimpleNamespace(id=name)
+
+    async def create_flow_run_from_deployment(self, *_: Any, **about: Any) -> None:
+        self.started.append(about["parameters"]["run_id"])
 
     async def set_flow_run_state(self, flow_run_id: Any, *_: Any, **__: Any) -> None:
         found = next(each for each in self.flow_runs if each.id == flow_run_id)
@@ -49,13 +57,15 @@ def flow_run_of(run_id: str, state: State[Any]) -> FlowRun:
     )
 
 
-def swept(desk: Desk, server: Server, monkeypatch: pytest.MonkeyPatch) -> Swept:
+def swept(
+    desk: Desk, server: Server, monkeypatch: pytest.MonkeyPatch, *, resumes: bool = False
+) -> Swept:
     @asynccontextmanager
     async def client() -> AsyncIterator[Server]:
         yield server
 
     monkeypatch.setattr(sweeping, "get_client", client)
-    return anyio.run(lambda: sweep(desk, resumes=False))
+    return anyio.run(lambda: sweep(desk, resumes=resumes))
 
 
 @pytest.fixture
@@ -110,3 +120,32 @@ def test_whoever_has_just_asked_a_person_is_about_to_suspend_its_flow_run(
     later = swept(desk, server, monkeypatch)
 
     assert (at_once.crashed, later.crashed) == ([], ["r1"])
+
+
+def test_a_run_whose_flow_run_was_killed_before_it_took_the_lease_goes_on_after_a_minute(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = world.desk()
+    asked_at = world.clock()
+    world.clock.advance(seconds=1)
+    queued(desk)
+    asking = flow_run_of("r1", Crashed(timestamp=asked_at))
+    server = Server(asking.model_copy(update={"created": asked_at}))
+
+    world.clock.advance(seconds=61)
+    swept(desk, server, monkeypatch, resumes=True)
+
+    assert server.started == ["r1"]
+
+
+def test_a_run_that_a_command_has_queued_is_left_to_it_for_longer(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = world.desk()
+    queued(desk)
+    server = Server()
+
+    world.clock.advance(seconds=61)
+    swept(desk, server, monkeypatch, resumes=True)
+
+    assert server.started == []
