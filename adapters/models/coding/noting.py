@@ -49,8 +49,9 @@ def plain_findings(segments: Sequence[Segment]) -> tuple[Finding, ...]:
 def worked_examples(segments: Sequence[Segment]) -> tuple[Finding, ...]:
     """Return what states numbers together: sentences, and tables with several numbers in a row.
 
-    At most twelve, in the order of the paper, those of its summary last; the quotes are slices of
-    the segments. What only numbers its sections, formulas or references is none, nor are settings.
+    At most twelve, in the order of the paper, those of its summary only where there are no others;
+    the quotes are slices of the segments. What only numbers its sections, formulas or references is
+    none, nor are settings.
     """
     found: list[Finding] = []
     late: list[Finding] = []
@@ -64,7 +65,7 @@ def worked_examples(segments: Sequence[Segment]) -> tuple[Finding, ...]:
             if _shows_numbers(quote, each.kind) and not gives_orders(quote):
                 said = f"{title}: {' '.join(quote.split())}"
                 (late if is_summary else found).append(Finding(said, _cited(each, quote)))
-    return tuple([*found, *late][:_MOST_EXAMPLES])
+    return tuple((found or late)[:_MOST_EXAMPLES])
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ from adapters.models.coding.paths import is_manifest, language_of
 from adapters.models.coding.readme import readme_by_rule
 from adapters.models.coding.selecting import relevance
 from adapters.models.coding.showing import (
+    import_of,
     known_files,
     paper,
     pieces_of,
@@ -40,7 +41,6 @@ _MOST_NAMED = 6
 # What a small model is shown of the paper for a file, as a share of its context: with more of it,
 # it writes down another formula than the one that is asked for.
 _SHARE_SHOWN = 12
-_TESTING_TEMPERATURE = 0.4
 
 
 def written_by_rule(given: WriteFileInput, context_tokens: int) -> str | None:
@@ -77,10 +77,7 @@ def ask_file(given: WriteFileInput, context_tokens: int) -> AskedText[FileDraft]
     examples = _example_quotes(given) if is_small and given.file.role is FileRole.TEST else ()
     limit = file_limit(context_tokens)
     whole = fitted(pieces, partial(_request, told, examples, limit), context_tokens)
-    request = whole.request
-    if examples:  # without any warmth a small model writes the same few tests again and again
-        request = replace(request, temperature=_TESTING_TEMPERATURE, seed=1)
-    return AskedText(request, partial(read_draft, given, is_small=is_small))
+    return AskedText(whole.request, partial(read_draft, given, is_small=is_small))
 
 
 def _around_formulas(given: WriteFileInput) -> tuple[Segment, ...]:
@@ -222,6 +219,9 @@ def _request(
         "problem": f"\nBe sure to mend this: {redact(given.problem)}" if given.problem else "",
     }
     prompt = _PROMPTS.get(given.file.role, "code-write")
+    if examples:
+        prompt = "code-examples"
+        del fields["title"], fields["text"]
     if prompt != "code-document":
         fields["language"] = language_of(given.file.path) or given.language
     return text_request(prompt, output_tokens=output_tokens, **fields)
@@ -235,21 +235,23 @@ def _known(given: WriteFileInput) -> str:
 def _facts(given: WriteFileInput, text: str, examples: Sequence[str]) -> str:
     """Return what the plan says; what a citation says is left out where it is shown already.
 
-    The `examples` among the quotes are numbered.
+    Where there are `examples`, it is those and the settings that hold for them.
     """
     lines = []
+    if examples:
+        lines += [f"Example {number}: “{quote}”" for number, quote in enumerate(examples, 1)]
+        if said := _settings(given.quantities):
+            lines.append(f"Unless an example says otherwise: {said}.")
+        return f"{fence(redact(chr(10).join(lines)), 'paper')}\n\n"
     if given.component:
         part = given.component
         lines.append(f"The part: {part.name}. {part.description}")
         lines.append(f"It is right when: {_without_quotes(part)}")
         shown = " ".join(text.split())
         quotes = [each.quote.strip() for each in part.citations]
-        told = [q for q in quotes if q not in examples and " ".join(q.split()) not in shown]
+        told = [quote for quote in quotes if " ".join(quote.split()) not in shown]
         lines += [f"The paper says: “{quote}”" for quote in told]
-        lines += [f"Example {number}: “{quote}”" for number, quote in enumerate(examples, 1)]
-    if examples and (said := _settings(given.quantities)):
-        lines.append(f"Unless an example says otherwise: {said}.")
-    elif not examples and (said := quantities_of(given.quantities)):
+    if said := quantities_of(given.quantities):
         lines.append(f"Values of the paper:\n{said}")
     lines += [f"Decided: {each.question} {each.resolution}" for each in given.ambiguities]
     parts = [fence(redact("\n".join(lines)), "plan") + "\n\n"] if lines else []
@@ -283,13 +285,12 @@ def _without_quotes(part: Component) -> str:
 
 
 def _task(given: WriteFileInput, examples: int) -> str:
-    lines = [f"Its purpose: {given.file.purpose}"]
     if examples:
-        last = f" to test_example_{examples}" if examples > 1 else ""
-        lines.append(
-            f"Write one test for each example, test_example_1{last}, with one assert for each "
-            "number that the example states as a result, and nothing else."
-        )
+        begin = [import_of(each.path, each.interface) for each in given.known]
+        last = f" It ends with test_example_{examples}." if examples > 1 else ""
+        shown = "\n".join([*filter(None, begin), "", "", "def test_example_1():"])
+        return f"{last.strip()} It begins with:\n\n{shown}".strip()
+    lines = [f"Its purpose: {given.file.purpose}"]
     if given.file.interface:
         lines.append("It has to give:")
         lines += [f"    {line}" for line in given.file.interface]

@@ -177,7 +177,7 @@ def test_a_small_model_writes_a_test_for_each_example_and_what_it_makes_up_is_le
 
     said = model.requests[0].messages[1].text
     assert "Example 1: “For 4 and 6 the value is 1.25.”" in said
-    assert "one test for each example, test_example_1," in said
+    assert "from pkg.b import g, H, RATE\n\n\ndef test_example_1():" in said
     assert draft.text == f"from pkg.b import g\n{good}"
     assert "test_example_2" in draft.summary
 
