@@ -157,7 +157,7 @@ def test_what_a_person_can_mend_leaves_the_step_reserved(
 
 def test_results_come_in_the_order_of_the_schedule_and_not_of_arrival(desk: Desk) -> None:
     async def body(driver: Driver) -> Any:
-        calls = [partial(step, driver, n, delay=0.15 - 0.05 * n) for n in range(3)]
+        calls = [partial(step, driver, n, delay=1.0 - 0.5 * n) for n in range(3)]
         return await in_order(calls)
 
     assert driven(desk, body) == [0, 2, 4]
