@@ -86,6 +86,8 @@ class Shown:
         """Choose a decision in the form and send it."""
         self.page.click("[role=dialog] button", "Decision")
         self.page.click("[role=option]", decision)
+        self.page.shows(decision, "[role=dialog] button")
+        self.page.until("() => !document.querySelector('[role=option]')")
         self.page.click("[role=dialog] button", "Resume")
         self.page.shows("Flow run resumed")
 
