@@ -167,6 +167,8 @@ async def _carry(desk: Desk, run: Run, flow_run: FlowRun, publisher: Publisher) 
     if not flow_run.empirical_policy.pause_keys:
         publisher.show_plan(run)  # a flow run that starts over after its suspension has shown it
     try:
+        if run.is_terminal and flow_run.deployment_id is not None:
+            await decide_in_prefect(desk, run_id, flow_run, publisher)  # shows what came too late
         while not run.is_terminal:
             await anyio.to_thread.run_sync(mark_interrupted, desk, run_id)
             await label(flow_run, run)  # with a plan, code has a better name
