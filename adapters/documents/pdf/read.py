@@ -15,7 +15,7 @@ from adapters.documents.reading import Reading, number_blocks
 from state.values.blocks import Document, Quality
 
 EXTRACTOR = "pdf"
-VERSION = "1"
+VERSION = "2"
 
 
 def read_pdf(data: bytes, *, charset: str = "") -> Reading:  # noqa: ARG001 - every reader's arguments

@@ -47,7 +47,7 @@ def test_text_is_read_with_its_pages() -> None:
         ("Second page.", 2),
     ]
     assert (made.media_type, made.extractor, made.quality.pages) == ("application/pdf", "pdf", 2)
-    assert made.extractor_version.startswith("1+pypdf-7.")
+    assert made.extractor_version.startswith("2+pypdf-7.")
     assert "pypdfium2-5." in made.extractor_version
 
 
