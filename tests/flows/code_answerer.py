@@ -17,6 +17,7 @@ FORMS = {
     "You say of which parts": "components",
     "You write one file": "write",
     "You write tests": "tests",
+    "You turn the worked examples": "tests",
     "You write a document": "document",
     "You repair a program": "repair",
 }
