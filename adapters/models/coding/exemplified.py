@@ -11,6 +11,8 @@ _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _JOINT = re.compile(r"\s*(?:[,;]|,?\s*\b(?:and|und|et)\b)\s*")
 _CAPTION = re.compile(r"(?i)\s*(?:table|tabelle|figure|abbildung)\s*\d+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+# A formula with letters says how values come about, not which: b * s, x^2.
+_FORMULA = re.compile(r"[A-Za-z_]\w*( ?)[*^]\1[\w(]|[\w)]( ?)[*^]\2[A-Za-z_]")
 _FEWEST_ROWS = 2
 
 
@@ -74,7 +76,7 @@ def examples_in(cited: Sequence[PaperCitation], settings: frozenset[float]) -> t
         beside = settings.union(*(numbers_of(said) for said in [*captions, *near]))
         if sum(len(row) > 1 for row in rows) < _FEWEST_ROWS:
             text = " ".join(lines)
-            if len(numbers := numbers_of(text)) > 1:
+            if len(numbers := numbers_of(text)) > 1 and not _FORMULA.search(text):
                 found.append(Example("sentence", numbers, beside, tuple(_series(text))))
             continue
         found += [Example("row", row, beside) for row in rows]

@@ -125,3 +125,12 @@ def test_a_sentence_is_one_example_and_a_table_one_for_each_row_and_one_for_all(
     assert kinds.count("sentence") == 5
     assert kinds.count("table") == 2
     assert Example("row", (12.0, 10.0), EXAMPLES[0].beside) in EXAMPLES
+
+
+def test_a_formula_is_no_worked_example() -> None:
+    rule = PaperCitation("The value is s = b * s + (1 - b) * x, beginning with s = 0.", "Method")
+    example = PaperCitation("For the values 1 and 2 the results are 1.0 and 1.526.", "Result")
+
+    found = examples_in([rule, example], frozenset())
+
+    assert [each.numbers for each in found] == [(1.0, 2.0, 1.0, 1.526)]
