@@ -97,6 +97,7 @@ class _Reader:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self._ready = [(each, NormalisedText(each.text)) for each in segments]
+        self._text = "\n".join(each.text for each in segments)
 
     def finding(self, form: FoundForm) -> Finding | None:
         name, value = _short(form.name), _short(form.value)
@@ -107,6 +108,8 @@ class _Reader:
         kind = _kind_of(form.kind, name, value)
         if kind is None:
             return Finding(statement, citation)
+        if not (_figures(value) <= _figures(self._text) or stems(name) & stems(self._text)):
+            return None  # neither stands anywhere, as of what is copied from a prompt's example
         is_stated = _figures(value) <= _figures(citation.quote) and (
             bool(_figures(value)) or value.casefold() in citation.quote.casefold()
         )

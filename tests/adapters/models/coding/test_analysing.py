@@ -108,6 +108,12 @@ def test_a_value_that_its_quote_does_not_hold_is_inferred() -> None:
     assert found[0].status is Status.INFERRED
 
 
+def test_a_value_of_which_neither_name_nor_number_stands_there_is_left_out() -> None:
+    told = {"quote": "The decay beta is 0.9", "kind": "hyperparameter", "name": "learning rate"}
+
+    assert analysed(segment(PROSE), findings=[{**told, "value": "0.01"}]).findings == ()
+
+
 def test_a_sentence_in_the_place_of_a_value_is_no_value() -> None:
     found = analysed(
         segment(PROSE),
