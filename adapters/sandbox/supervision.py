@@ -267,9 +267,20 @@ class Supervised:
             return  # it has ended: that is seen where its report is waited for
 
     def _end(self) -> None:
-        """Have the supervisor end everything, and itself; take up what was still written."""
-        if self._process.returncode is not None:
-            return
+        """Have the supervisor end everything, and itself; take up what was still written and said.
+
+        It may have ended already, with its report sent and not yet read.
+        """
+        if self._process.returncode is None:
+            self._bring_to_its_end()
+        if self._report is None and self._control in _select([self._control], 0.0):
+            self._receive()
+        before = -1
+        while before != self._written:
+            before = self._written
+            self._drain()
+
+    def _bring_to_its_end(self) -> None:
         try:
             self._control.shutdown(socket.SHUT_WR)
         except OSError:
@@ -283,10 +294,6 @@ class Supervised:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
-        before = -1
-        while before != self._written:
-            before = self._written
-            self._drain()
 
     def _await_exit(self, timeout_s: float) -> None:
         if self._report is None:
