@@ -54,6 +54,11 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Take half as many workers more than there are cores: whole runs wait half of their time."""
+    return (os.cpu_count() or 2) * 3 // 2
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with whole runs, some files of which take minutes, so that no worker ends with one."""
