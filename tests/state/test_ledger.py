@@ -272,7 +272,7 @@ def test_a_caret_stands_below_what_is_wrong_with_a_query(store: LocalStore) -> N
 
     *_, line, caret = caught.value.message.splitlines()
     assert line == "LINE 2:   nope"
-    assert caret == " " * line.index("nope") + "^"
+    assert caret.rstrip("^") == " " * line.index("nope")  # DuckDB 2 underlines the word
 
 
 def test_a_query_is_stopped_in_time(store: LocalStore) -> None:
