@@ -49,6 +49,7 @@ class Reader:
 
 @pytest.mark.timeout(200)
 def test_16_runs_in_16_processes_and_a_reader_that_is_never_stale(bench: Bench) -> None:
+    """Cases: B3 46."""
     home = bench.folder / "crowd"
     home.mkdir()
     reader = Reader(bench, home)

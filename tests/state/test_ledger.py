@@ -333,6 +333,31 @@ def test_an_append_does_not_wait_for_a_shell_that_holds_the_file(store: LocalSto
     assert ledger.query("SELECT count(*) FROM events").rows == ((2,),)
 
 
+def test_processes_that_read_while_another_writes_meet_no_lock_and_read_all(
+    store: LocalStore,
+) -> None:
+    """Cases: B3 46, 47."""
+    ledger = store.open()
+    ledger.append("r1", [added(1)])
+    body = (
+        "import sys\n"
+        "print('go', flush=True)\n"
+        "for line in sys.stdin:\n"
+        "    ((events,),) = ledger.query('SELECT count(*) FROM events').rows\n"
+        "    print(events >= int(line), flush=True)"
+    )
+
+    with child(store, body) as one, child(store, body) as other:
+        assert (said(one), said(other)) == ("go", "go")
+        for _ in range(15):
+            written = ledger.append("r1", [added(1)]).state.events
+            for process in (one, other):
+                assert process.stdin is not None
+                process.stdin.write(f"{written}\n")
+                process.stdin.flush()
+            assert (said(one), said(other)) == ("True", "True")
+
+
 def test_a_checkpoint_does_not_wait_for_a_reader(store: LocalStore) -> None:
     ledger = store.open()
     ledger.append("r1", [added(1)])
