@@ -37,6 +37,7 @@ from tests.state.method_builders import (
 def test_evidence_lies_in_the_archive_and_is_for_the_plan(
     fields: dict[str, Any], code: str
 ) -> None:
+    """Cases: B2 31."""
     assert in_round().refusal(evidence(**fields)) == code
 
 

@@ -78,6 +78,7 @@ SAME = [
 
 @pytest.mark.parametrize(("text", "quote"), [row[1:] for row in SAME], ids=[row[0] for row in SAME])
 def test_what_only_looks_different_is_found_in_both_directions(text: str, quote: str) -> None:
+    """Cases: B2 28, 29."""
     around = f"Before this. {text} And after." if "\n#" not in text and text[0] != ">" else text
 
     assert find_quote(around, quote) is not None
@@ -96,6 +97,7 @@ def test_what_only_looks_different_is_found_in_both_directions(text: str, quote:
     ],
 )
 def test_offsets_lead_back_to_the_original(text: str, quote: str, original: str) -> None:
+    """Cases: B2 29."""
     assert found(text, quote) == original
 
 
@@ -233,6 +235,7 @@ def test_a_number_that_is_not_cut_is_found_behind_one_that_is() -> None:
 
 
 def test_a_quote_is_found_in_another_rendition_of_its_source_or_in_another_source() -> None:
+    """Cases: B2 32."""
     texts: dict[str, NormalisedText | str] = {
         "paper.pdf": "Logs are k ept for 30 days.",
         "paper.html": NormalisedText("On retention. Logs are kept for 30 days."),
